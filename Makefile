@@ -125,8 +125,9 @@ lint: $(READY) ## Check style, types and the layers of the packages
 	@$(BIN)/lint-imports
 
 .PHONY: generate
-generate: $(READY) ## Write the pydantic models in functions/modelplane/api from the XRDs in apis/
+generate: $(READY) ## Write the pydantic models from the XRDs in apis/, and what the pages take from the code
 	@$(BIN)/python -m modelplane_dev.generate
+	@$(BIN)/python -m modelplane_dev.pages
 
 .PHONY: golden
 golden: $(READY) ## Rewrite what tests compare with: manifests, output in the docs

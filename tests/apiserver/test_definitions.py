@@ -29,11 +29,13 @@ def test_a_real_server_takes_and_refuses_as_the_example_says(server: Server, cas
     assert _words(case) in answer
 
 
+@pytest.mark.proves("P14")
 def test_a_real_api_server_accepts_the_manifests_of_the_tour(server: Server) -> None:
     taken = server.cluster.shell("kubectl apply --dry-run=server --recursive -f docs/tour", ROOT)
     assert len(taken.splitlines()) >= len(sorted((ROOT / "docs" / "tour").glob("*.yaml")))
 
 
+@pytest.mark.proves("P15")
 def test_a_real_api_server_accepts_every_example(server: Server) -> None:
     taken = server.cluster.shell("kubectl apply --dry-run=server --recursive -f examples", ROOT)
     assert {line.partition("/")[0] for line in taken.splitlines()} >= {

@@ -63,6 +63,7 @@ def differences(cases: list[Case]) -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.proves("P41")
 @pytest.mark.parametrize("cases", [REALISTIC, EDGE, OTHERS], ids=["realistic", "edge", "others"])
 def test_nothing_matches_that_does_not_match_in_kubernetes(cases: list[Case]) -> None:
     false = [text for text, manifest, kubernetes in cases if ours(text, manifest)[0] == "match" != kubernetes]

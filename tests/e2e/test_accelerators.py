@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from modelplane.model.names import LABEL_POOL, tenant_namespace
 from modelplane.preview import ControlPlane as Preview
@@ -38,6 +40,7 @@ def bound(site: InferenceSite, team: str) -> Iterator[tuple[str, str, int]]:
         yield pool, devices[0]["driver"], len(devices)
 
 
+@pytest.mark.proves("P51")
 def test_engines_on_devices_of_amd_and_intel_are_bound_to_tainted_nodes(fleet: Fleet) -> None:
     site, objects = fleet.plane.sites["west"], list(manifests("accelerators"))
     cluster = next(each for each in objects if each["kind"] == "InferenceCluster")

@@ -31,6 +31,7 @@ _COLUMN_NAMES = "jsonpath={.spec.versions[0].additionalPrinterColumns[*].name}"
 DESCRIBED = ("modeldeployment.spec.engines.members.nodeSelector.devices.selectors.cel", "inferencecluster.spec.taints")
 
 
+@pytest.mark.proves("P52")
 @pytest.mark.parametrize("short", COLUMNS)
 def test_a_kind_is_found_by_its_short_name_and_shows_its_columns(plane: ControlPlane, short: str) -> None:
     table = plane.hub.api.request("GET", f"/apis/{API_VERSION}")["resources"]
@@ -51,6 +52,7 @@ def test_kubectl_explains_a_field(plane: ControlPlane, field: str) -> None:
     eventually(explained, within=SOON)
 
 
+@pytest.mark.proves("P87", "P140")
 def test_a_horizontal_pod_autoscaler_scales_a_deployment_by_the_requests_that_wait(fleet: Fleet) -> None:
     fleet.add_cluster("east", nodes=3)
     fleet.deploy("llama")

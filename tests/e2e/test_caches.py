@@ -12,6 +12,7 @@ from modelplane_dev.plane.pods import COMMIT
 from modelplane_dev.plane.waiting import eventually
 
 
+@pytest.mark.proves("P89")
 def test_a_gang_that_waits_for_its_cache_starts_when_it_is_staged(fleet: Fleet) -> None:
     api, cluster = fleet.plane.hub.api, fleet.add_cluster("east", nodes=2)
     api.apply(cache("weights", fleet.tag, {"scenario": fleet.tag}))

@@ -96,6 +96,7 @@ class Catalogue:
         return sorted(len(claim["status"]["allocation"]["devices"]["results"]) for claim in claims)
 
 
+@pytest.mark.proves("P109")
 def test_kimi_runs_on_two_nodes_of_eight_gpus_and_its_engines_find_each_other(fleet: Fleet) -> None:
     catalogue = Catalogue(fleet, "east")
     model, _ = manifests("kimi-k2-instruct.yaml")
@@ -123,6 +124,7 @@ def _started(pod: Manifest) -> Any:
     return start(container["args"], variables(container, pod["metadata"]["labels"]))
 
 
+@pytest.mark.proves("P110")
 @pytest.mark.long
 def test_gemma_runs_on_each_of_its_profiles_and_replicas_share_nodes_only_where_they_must(fleet: Fleet) -> None:
     catalogue = Catalogue(fleet, "west")

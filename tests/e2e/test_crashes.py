@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane.model.conditions import DeploymentCondition, ReplicaCondition
@@ -38,6 +40,7 @@ def _kubelet(fleet: Fleet, cluster: str) -> Iterator[Process]:
         yield running
 
 
+@pytest.mark.proves("P146")
 def test_the_last_line_of_the_log_of_an_engine_that_crashes_stands_in_the_conditions(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east")
     made = engine(1)

@@ -47,6 +47,7 @@ def _state(fleet: Fleet, cluster: str) -> str:
     return f"{fleet.replica('big')['status']} {[each['status'] for each in sets]} {pods}"
 
 
+@pytest.mark.proves("P29")
 def test_the_only_gang_on_a_full_fleet_that_crashes_after_it_served_is_repaired_by_an_edit(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("west", nodes=2)
     fleet.deploy("big", engines=[_gang("v1")])
@@ -75,6 +76,7 @@ def _images(fleet: Fleet, cluster: str) -> list[str]:
     return sorted(pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in serving)
 
 
+@pytest.mark.proves("P30")
 def test_the_gang_that_a_bad_edit_broke_is_repaired_by_the_next_one_while_the_other_serves(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("south", nodes=4)
     fleet.deploy("big", engines=[_gang("v1", copies=2)])
@@ -103,6 +105,7 @@ def test_the_gang_that_a_bad_edit_broke_is_repaired_by_the_next_one_while_the_ot
 
 
 # Kimi's gangs are tested each time (test_catalogue).
+@pytest.mark.proves("P19")
 @pytest.mark.soak
 def test_the_pods_of_a_gang_sit_on_distinct_nodes_each_with_its_claim(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=4)

@@ -1,5 +1,7 @@
 """Engines that serve as a pair: one reads prompts, the other writes answers."""
 
+import pytest
+
 from e2e.fleet import SOON, Fleet
 from e2e.scenes import engine
 from modelplane.model.names import tenant_namespace
@@ -10,6 +12,7 @@ ROUTE = Kind("gateway.networking.k8s.io/v1", "HTTPRoute")
 POOL = Kind("inference.networking.k8s.io/v1", "InferencePool")
 
 
+@pytest.mark.proves("P26")
 def test_a_prefill_and_a_decode_engine_serve_behind_a_picker(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=2)
     pair = [engine(2, name="prefill", phase="Prefill", copies=2), engine(4, name="decode", phase="Decode")]

@@ -83,6 +83,7 @@ def _named(fleet: Fleet) -> None:
     assert all(part in message for part in (waiting["name"], waiting["cluster"], NOT_FOUND)), message
 
 
+@pytest.mark.proves("P77")
 @pytest.mark.long
 def test_a_bad_image_takes_one_of_three_replicas_says_why_and_is_undone_by_the_old_manifest(fleet: Fleet) -> None:
     before = _three_replicas(fleet, east=2, west=1)

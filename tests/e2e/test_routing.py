@@ -80,6 +80,7 @@ def _delete_service_and_gateway(fleet: Fleet, service: ObservedService) -> None:
     eventually(deleted, within=SOON)
 
 
+@pytest.mark.proves("P94")
 @pytest.mark.long
 def test_a_service_waits_for_the_gateway_and_then_follows_its_endpoints(fleet: Fleet) -> None:
     hub, service = fleet.plane.hub, ObservedService(fleet, "chat")

@@ -7,6 +7,7 @@ from e2e.scenes import engine
 from modelplane_dev.plane.waiting import eventually
 
 
+@pytest.mark.proves("P86")
 @pytest.mark.long
 def test_a_deployment_is_scaled_up_down_and_to_zero_by_kubectl(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("east", nodes=3)

@@ -234,6 +234,7 @@ def trials_of_pods(plane: ControlPlane, seed: int) -> Iterator[Trial]:
         yield Trial(site, FLEETS + FLEETS_OF_MEMORY + number, nodes, 2, demands, pods_each=pods)
 
 
+@pytest.mark.proves("P59")
 @pytest.mark.long
 def test_everything_placed_is_bound_and_few_refusals_were_needless(fleet: Fleet) -> None:
     _play(fleet, list(trials(fleet.plane, seed=1)), "devices")
@@ -244,6 +245,7 @@ def test_everything_placed_is_bound_where_pods_request_memory(fleet: Fleet) -> N
     _play(fleet, list(trials_of_memory(fleet.plane, seed=2)), "memory")
 
 
+@pytest.mark.proves("P60")
 @pytest.mark.long
 def test_everything_placed_is_bound_where_the_number_of_pods_fills_nodes(fleet: Fleet) -> None:
     _play(fleet, list(trials_of_pods(fleet.plane, seed=3)), "pods")

@@ -127,6 +127,7 @@ def test_between_any_two_writes_of_a_keyed_service_nobody_is_let_in_without_a_ke
     assert {status for status, _ in seen} <= {404, 401}, seen
 
 
+@pytest.mark.proves("P101")
 def test_a_connection_from_before_the_first_key_needs_a_key_too(live: LiveFleet) -> None:
     with live.early_connection(live.url("first")) as statuses:
         url = _serve(live, "first", keys=_write_keys(live, "first", ann="key-of-ann"))
@@ -134,6 +135,7 @@ def test_a_connection_from_before_the_first_key_needs_a_key_too(live: LiveFleet)
     assert statuses == [404, 401]
 
 
+@pytest.mark.proves("P101")
 def test_a_connection_from_before_the_first_limit_is_limited_too(live: LiveFleet) -> None:
     def count(name: str) -> tuple[int, list[int]]:
         with live.early_connection(live.url(name)) as statuses:
@@ -146,6 +148,7 @@ def test_a_connection_from_before_the_first_limit_is_limited_too(live: LiveFleet
     assert _while_routes_rest(live, "early", count) == [404, 429]
 
 
+@pytest.mark.proves("P101")
 def test_pages_may_call_on_a_connection_from_before_the_first_origin_was_named(live: LiveFleet) -> None:
     origin = "https://chat.example.com"
     with live.early_connection(live.url("paged"), origin) as statuses:

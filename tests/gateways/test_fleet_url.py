@@ -85,6 +85,7 @@ def _seen(live: LiveFleet, url: str, model: str, **body: Any) -> dict[str, set[s
     return found
 
 
+@pytest.mark.proves("P99")
 def test_each_engine_sees_the_first_name_that_it_serves_where_a_request_names_the_service_alone(
     live: LiveFleet, services: str
 ) -> None:

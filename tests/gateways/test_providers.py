@@ -74,6 +74,7 @@ def vendor(providers: Providers) -> dict[str, Any]:
     )
 
 
+@pytest.mark.proves("P96")
 def test_a_provider_gets_its_own_credential_and_model_and_nothing_of_the_caller(
     live: LiveFleet, providers: Providers
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_stranger_at_the_router_gets_nothing(live: LiveFleet, providers: Provi
     assert len(providers.reached(HOST)) == before
 
 
+@pytest.mark.proves("P98")
 def test_a_fallback_gets_no_requests_while_the_first_tier_is_healthy_and_all_when_it_is_not(
     live: LiveFleet, providers: Providers, engines: dict[str, Process]
 ) -> None:
@@ -152,6 +154,7 @@ def copied(live: LiveFleet) -> Iterator[str]:
     eventually(lambda: live.assert_gone(name), within=SOON)
 
 
+@pytest.mark.proves("P32", "P97")
 def test_a_killed_copy_loses_no_request_and_sends_none_to_the_fallback(
     live: LiveFleet, providers: Providers, copied: str, engines: dict[str, Process]
 ) -> None:
@@ -208,6 +211,7 @@ def _assert_nothing_spills(live: LiveFleet, url: str, requests: int) -> None:
     assert (lost(counts), counts[HOST]) == ({}, 0), counts
 
 
+@pytest.mark.proves("P102")
 @pytest.mark.usefixtures("engines")
 def test_a_request_that_a_provider_refuses_with_429_is_answered_by_another_endpoint(
     live: LiveFleet, providers: Providers

@@ -25,6 +25,7 @@ OUTLIVES = 60.0
 POLICY = Kind("gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy")
 
 
+@pytest.mark.proves("P100")
 @pytest.mark.usefixtures("engines", "quiet_provider")
 def test_streams_outlive_other_services_and_the_deletion_of_their_own_deployment_and_route(live: LiveFleet) -> None:
     api, tag = live.fleet.plane.hub.api, live.fleet.tag

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def _time(history: CatalogueHistory) -> tuple[Callable[[], object], ...]:
     return history.pass_some, history.load_some, history.observe_all, history.finish
 
 
+@pytest.mark.proves("R83")
 @given(st.data())
 @examples(40)
 def test_no_edit_of_the_catalogue_takes_down_more_than_the_budget_allows(data: st.DataObject) -> None:
@@ -53,6 +55,7 @@ def test_edits_of_the_catalogue_end_no_replica_but_by_a_rollout(data: st.DataObj
             assert not causes
 
 
+@pytest.mark.proves("R83")
 @given(st.data())
 @examples(40)
 def test_after_any_edits_of_the_catalogue_replicas_come_to_run_on_what_it_says(data: st.DataObject) -> None:

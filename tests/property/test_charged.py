@@ -1,5 +1,6 @@
 """What a cluster publishes of its pools is what a pass would find in the replicas themselves."""
 
+import pytest
 from hypothesis import given
 
 from modelplane.scheduling.pools.groups import Groups
@@ -8,6 +9,7 @@ from property.groups import pools
 from property.strategies import examples
 
 
+@pytest.mark.proves("R22")
 @given(pools())
 @examples(300)
 def test_groups_that_are_published_are_read_as_they_were(pool: tuple[int, tuple[int, ...], Groups]) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ class Race:
         return replace(start, replicas=(*mine, *(r for r in start.replicas if r.owner != deployment.uid)))
 
 
+@pytest.mark.proves("R87")
 @given(st.data())
 @examples(100)
 def test_racing_deployments_overcommit_nothing_after_one_round_more_than_there_are_deployments(
@@ -95,6 +97,7 @@ def test_racing_deployments_overcommit_nothing_after_one_round_more_than_there_a
     assert overcommitted(race.fleet) == []
 
 
+@pytest.mark.proves("R87")
 @given(st.data())
 @examples(80)
 def test_with_views_that_are_a_round_old_they_overcommit_nothing_after_twice_as_many_rounds(
@@ -133,6 +136,7 @@ def test_a_race_in_which_replicas_start_to_serve_moves_none_of_those(data: st.Da
     assert {r.uid for r in settled.replicas if r.has_served} <= set(race.fleet.replicas)
 
 
+@pytest.mark.proves("R86")
 @given(st.data())
 @examples(80)
 def test_one_order_over_all_replicas_decides_which_one_yields(data: st.DataObject) -> None:

@@ -52,6 +52,7 @@ def kept(decided: Schedule) -> set[str]:
     return {p.replica.uid for p in decided.placements if p.replica is not None}
 
 
+@pytest.mark.proves("R75")
 @pytest.mark.parametrize(
     "cache",
     [CacheState.UNRESOLVED, Gap.ABSENT, Malformed("ModelCache", "weights", "spec.clusterSelector", "is no object")],
@@ -82,6 +83,7 @@ def test_a_cache_that_is_lost_keeps_evicted_and_homeless_replicas_that_serve() -
     assert kept(decide(deployment, fleet.snapshot()).schedule) == set(fleet.replicas)
 
 
+@pytest.mark.proves("R11")
 def test_a_replica_that_is_being_deleted_still_holds_its_devices() -> None:
     first, second = wanted(owner="first"), wanted(owner="second")
     fleet = running(first, cluster("a", nodes(1)))
@@ -91,6 +93,7 @@ def test_a_replica_that_is_being_deleted_still_holds_its_devices() -> None:
     assert decide(second, fleet.snapshot()).schedule.unplaced == 0
 
 
+@pytest.mark.proves("R29")
 @pytest.mark.parametrize("gone", ["cluster", "pool"])
 def test_a_replica_on_a_pool_or_cluster_that_does_not_exist_holds_nothing(gone: str) -> None:
     first, second = wanted(owner="first"), wanted(owner="second")
@@ -100,6 +103,7 @@ def test_a_replica_on_a_pool_or_cluster_that_does_not_exist_holds_nothing(gone: 
     assert decide(second, fleet.snapshot()).schedule.unplaced == 0
 
 
+@pytest.mark.proves("P62")
 def test_a_hand_written_replica_without_owner_or_index_holds_its_devices() -> None:
     first, second = wanted(owner="first"), wanted(owner="second")
     fleet = running(first, cluster("a", nodes(1)))
@@ -120,6 +124,7 @@ def test_one_of_ours_that_is_neither_observed_nor_deleting_is_composed_again_und
     assert replica_resource(placement.cluster, placement.index) == ours.resource
 
 
+@pytest.mark.proves("R36")
 def test_of_two_replicas_with_one_cluster_and_index_the_older_stays() -> None:
     deployment = wanted(replicas=2)
     fleet = running(deployment, cluster("a", nodes(4)))
@@ -133,6 +138,7 @@ def test_of_two_replicas_with_one_cluster_and_index_the_older_stays() -> None:
     assert [(end.replica.uid, end.cause) for end in decided.ending] == [(younger.uid, EndCause.DUPLICATE)]
 
 
+@pytest.mark.proves("R40")
 @pytest.mark.parametrize("unknown", ["malformed", "no pools"])
 def test_a_cluster_that_cannot_be_read_moves_nothing(unknown: str) -> None:
     deployment = wanted(replicas=1)
@@ -151,6 +157,7 @@ def test_a_cluster_that_cannot_be_read_moves_nothing(unknown: str) -> None:
     assert not decided.placements[0].leaving
 
 
+@pytest.mark.proves("R64")
 def test_a_selector_that_does_not_compile_keeps_every_replica_and_names_the_position() -> None:
     deployment = wanted(replicas=2)
     fleet = running(deployment, cluster("a", nodes(4)))
@@ -171,6 +178,7 @@ def test_a_selector_that_does_not_compile_keeps_an_evicted_replica() -> None:
     assert kept(decide(wanted("device.driver == ("), fleet.snapshot()).schedule) == set(fleet.replicas)
 
 
+@pytest.mark.proves("R61")
 def test_an_edit_that_selects_another_kind_moves_only_when_the_replacement_serves() -> None:
     fleet = running(wanted(MODEL_A), cluster("a", nodes(1, "x", "a"), nodes(1, "y", "b")))
     (old,) = fleet.replicas.values()
@@ -181,6 +189,7 @@ def test_an_edit_that_selects_another_kind_moves_only_when_the_replacement_serve
     assert [engine.pool for r in fleet.replicas.values() for engine in r.engines] == ["y"]
 
 
+@pytest.mark.proves("R61")
 def test_two_deployments_that_wait_for_each_others_pools_both_stay_and_wait_for_room() -> None:
     there = cluster("a", nodes(1, "x", "a"), nodes(1, "y", "b"))
     fleet = running(wanted(MODEL_A, owner="first"), there)
@@ -196,6 +205,7 @@ def test_two_deployments_that_wait_for_each_others_pools_both_stay_and_wait_for_
             assert decided.rolling.no_room
 
 
+@pytest.mark.proves("R63")
 def test_of_two_growths_that_raced_the_younger_reverts_to_what_it_last_served_with() -> None:
     small = [wanted(owner=name, count=4) for name in ("first", "second")]
     fleet = running(small[0], cluster("a", Pool("x", 3, (gpu(count=6),))))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def grown(draw: st.DrawFn, engines: tuple[Engine, ...]) -> tuple[Engine, ...]:
     return (*engines[:which], bigger, *engines[which + 1 :])
 
 
+@pytest.mark.proves("R63")
 @given(situations(), st.data())
 @examples(200)
 def test_growth_that_fits_is_applied_in_place_and_otherwise_the_replica_is_held(
@@ -120,6 +122,7 @@ def test_any_edit_that_its_own_pools_can_host_is_applied_in_place(
         assert len(decided.placements) == 1
 
 
+@pytest.mark.proves("R63")
 @given(situations(), st.integers(0, 2))
 @examples(100)
 def test_an_edit_that_makes_a_replica_smaller_is_applied_whatever_the_room(situation: Situation, nodes: int) -> None:

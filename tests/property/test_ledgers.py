@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from property.strategies import examples, residents, situations
 Situation = tuple[Deployment, Snapshot]
 
 
+@pytest.mark.proves("R2")
 @given(histories(), st.data())
 @examples(120)
 def test_a_pass_places_nothing_that_does_not_fit_however_old_the_ledgers_are(
@@ -47,6 +49,7 @@ def test_where_a_cluster_that_says_it_is_free_has_room_something_is_placed(
     assert not any(isinstance(refusal, NotChecked) for refusal in decided.refusals.values())
 
 
+@pytest.mark.proves("R6")
 @given(situations(), st.data())
 @examples(80)
 def test_an_evicted_replica_does_not_end_because_ledgers_are_old(situation: Situation, data: st.DataObject) -> None:

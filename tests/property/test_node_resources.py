@@ -1,5 +1,6 @@
 """CPU and memory count as room: whatever is asked for, nothing is admitted that an arrangement of pods could strand."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def group_of(node: Amounts, pods: Pods) -> Group:
     return tuple(sorted(counted.items()))
 
 
+@pytest.mark.proves("R21")
 @given(st.data(), nodes(), st.integers(1, 2))
 @examples(300)
 def test_no_arrangement_strands_a_pod_for_lack_of_cpu_or_memory(
@@ -57,6 +59,7 @@ def test_no_arrangement_strands_a_pod_for_lack_of_cpu_or_memory(
     assert not can_be_stranded(number, node, kept)
 
 
+@pytest.mark.proves("R21")
 @given(st.integers(1, 4), st.integers(1, 64), st.integers(1, 4))
 @examples(200)
 def test_alike_pods_that_ask_for_whole_gibibytes_fill_every_node(fit: int, gib: int, number: int) -> None:

@@ -1,5 +1,6 @@
 """Pods count as room: however Kubernetes spreads those without devices, nothing that was admitted lacks a slot."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def engines(draw: st.DrawFn, devices: int) -> tuple[Group, list[Pods]]:
     return ((((), without), *group) if without else group), [*alone, *([((taken, 1),) * claiming] if claiming else [])]
 
 
+@pytest.mark.proves("R20")
 @given(st.data(), st.integers(1, 3), st.integers(1, 2), st.integers(1, 5))
 @examples(300)
 def test_no_arrangement_strands_a_pod_for_lack_of_a_slot(
@@ -36,6 +38,7 @@ def test_no_arrangement_strands_a_pod_for_lack_of_a_slot(
     assert not can_be_stranded(nodes, (devices, pods), kept)
 
 
+@pytest.mark.proves("R20")
 @given(st.integers(1, 20), st.integers(1, 200), st.integers(0, 300))
 @examples(200)
 def test_pods_without_devices_fill_every_node(nodes: int, pods: int, claiming: int) -> None:

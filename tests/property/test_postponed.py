@@ -70,6 +70,7 @@ def assert_of(expected: Schedule, found: Schedule) -> None:
             assert each.engines == wanted[each.replica.uid].engines
 
 
+@pytest.mark.proves("R19")
 @given(edited(), st.lists(st.integers(0, 100), min_size=1, max_size=3), st.sampled_from((0, 2_000, 20_000, 1 << 20)))
 @examples(100)
 def test_a_pass_decides_as_without_an_allowance_or_postpones_whatever_is_evicted(
@@ -82,6 +83,7 @@ def test_a_pass_decides_as_without_an_allowance_or_postpones_whatever_is_evicted
             assert_of(expected, decided(of, states))
 
 
+@pytest.mark.proves("R19")
 @given(edited(), st.sampled_from((100, 200, 1_000)))
 @examples(40)
 def test_passes_that_postpone_go_on_until_everything_is_decided(of: tuple[Deployment, Snapshot], states: int) -> None:

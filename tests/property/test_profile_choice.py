@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,6 +110,7 @@ def placed(deployment: Deployment, now: Snapshot) -> list[tuple[str, str, tuple[
     return [(each.profile, each.cluster, each.engines) for each in decide(deployment, now).schedule.placements]
 
 
+@pytest.mark.proves("R79")
 @given(catalogues(), fleets())
 @examples(150)
 def test_no_better_profile_was_possible_and_none_at_all_where_a_replica_is_unplaced(
@@ -143,6 +145,7 @@ def test_the_order_of_clusters_changes_nothing(
     assert placed(deployment, Snapshot(fleet, ())) == placed(deployment, Snapshot(shuffled, ()))
 
 
+@pytest.mark.proves("R76")
 @given(catalogues(), fleets())
 @examples(100)
 def test_one_profile_is_its_expansion_on_the_pools_that_satisfy_it(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ def cluster_reasons(cluster: Cluster, deployment: Deployment, cache: dict[str, s
     return {name for reasons in each for name in reasons if POOL_REASONS.index(name) >= latest}
 
 
+@pytest.mark.proves("R88")
 @given(st.data())
 @examples(200)
 def test_every_candidate_has_one_reason_the_first_that_applies(data: st.DataObject) -> None:

@@ -1,5 +1,6 @@
 """What has crashed is repaired by its fix, whatever the budgets and the room: a correct spec serves in the end."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +8,7 @@ from property.repairs import RepairHistory
 from property.strategies import examples
 
 
+@pytest.mark.proves("R48")
 @given(st.data())
 @examples(60)
 def test_an_edit_that_fixes_what_crashes_makes_every_replica_serve_in_the_end(data: st.DataObject) -> None:
@@ -20,6 +22,7 @@ def test_an_edit_that_fixes_what_crashes_makes_every_replica_serve_in_the_end(da
     assert {replica.uid for replica in history.own()} <= history.serving.keys()
 
 
+@pytest.mark.proves("R48")
 @given(st.data())
 @examples(40)
 def test_while_replicas_that_crashed_are_repaired_those_that_serve_go_on_within_the_budget(data: st.DataObject) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def _mishaps(history: RolloutHistory) -> tuple[Callable[[], object], ...]:
     )  # fmt: skip
 
 
+@pytest.mark.proves("R61")
 @given(st.data())
 @examples(120)
 def test_without_disturbances_no_fewer_replicas_serve_than_the_budget_allows(data: st.DataObject) -> None:
@@ -35,6 +37,7 @@ def test_without_disturbances_no_fewer_replicas_serve_than_the_budget_allows(dat
         assert len(history.own()) <= history.deployment.replicas + max(1, history.budget.surge)
 
 
+@pytest.mark.proves("R61")
 @given(st.data())
 @examples(150)
 def test_edits_and_rollbacks_that_follow_each_other_before_pods_tell_take_no_more_than_one_would(
@@ -47,6 +50,7 @@ def test_edits_and_rollbacks_that_follow_each_other_before_pods_tell_take_no_mor
         assert history.count() >= least
 
 
+@pytest.mark.proves("R35", "R61", "P76")
 @given(st.data())
 @examples(150)
 def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data: st.DataObject) -> None:
@@ -63,6 +67,7 @@ def test_whatever_happens_a_pass_takes_down_no_more_than_the_budget_allows(data:
         assert not (gone and history.deployment.rollout.paused and present & set(gone))
 
 
+@pytest.mark.proves("R61")
 @given(st.data())
 @examples(120)
 def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(data: st.DataObject) -> None:
@@ -82,6 +87,7 @@ def test_a_rollout_ends_where_every_replica_can_serve_and_overcommits_nothing(da
     assert not behind or stuck or short
 
 
+@pytest.mark.proves("R61")
 @given(st.data())
 @examples(80)
 def test_a_rollout_that_cannot_complete_settles(data: st.DataObject) -> None:

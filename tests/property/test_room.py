@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def assert_nothing_can_be_stranded(fleet: Fleet, decided: Schedule) -> None:
                 assert stranded(pool, groups_on(placement.cluster, pool.name, replicas)) is None
 
 
+@pytest.mark.proves("R29", "P61")
 @given(situations(), deployments(number=2))
 @examples(150)
 def test_no_arrangement_of_the_other_pods_strands_a_group_where_something_was_placed(
@@ -101,6 +103,7 @@ def test_what_is_refused_no_candidate_admits(situation: Situation, data: st.Data
         )
 
 
+@pytest.mark.proves("R17")
 @given(situations())
 @examples(150)
 def test_the_first_admissible_assignment_in_the_declared_order_of_pools_is_chosen(situation: Situation) -> None:

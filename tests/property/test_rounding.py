@@ -1,5 +1,6 @@
 """Groups that are too many to compare are rounded up: what has room then has room indeed, and few are left."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from property.strategies import examples
 LIMITS = (0, 4, 8, 16, 32, 64)
 
 
+@pytest.mark.proves("R23")
 @given(pools(), st.sampled_from(LIMITS))
 @examples(1000)
 def test_groups_that_have_room_when_rounded_have_room(pool: tuple[int, tuple[int, ...], Groups], limit: int) -> None:
@@ -24,6 +26,7 @@ def test_groups_that_have_room_when_rounded_have_room(pool: tuple[int, tuple[int
         assert has_room(nodes, counts, groups)
 
 
+@pytest.mark.proves("R23")
 @given(pools(), st.sampled_from(LIMITS), st.data())
 @examples(1000)
 def test_one_more_group_never_makes_room(
@@ -68,6 +71,7 @@ def _many(entries: int, number: int) -> tuple[tuple[int, ...], Groups]:
     return counts, tuple(sorted((group, 1) for group in distinct))
 
 
+@pytest.mark.proves("R23")
 def test_a_check_of_room_is_bounded_however_many_groups_there_are() -> None:
     for entries in (1, 2, 8):
         counts, groups = _many(entries, 600)

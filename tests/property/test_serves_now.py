@@ -8,6 +8,7 @@ cannot be seen, and evictions once every candidate was asked and is full.
 
 from collections.abc import Collection, Mapping
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def check_pass(world: RestlessWorld, happened: str) -> None:
         assert len((serving | maybe) - took) >= min(least, len(serving | maybe)), "of those that may serve"
 
 
+@pytest.mark.proves("R38")
 @given(st.data())
 @examples(100)
 def test_no_act_of_a_pass_lowers_the_number_that_serves(data: st.DataObject) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def assert_served_as_before(
     assert sum(r.has_served for r in kept) >= min(deployment.replicas, before) - pardoned
 
 
+@pytest.mark.proves("R31", "P85")
 @given(st.data())
 @examples(200)
 def test_no_serving_replica_ends_except_for_the_listed_causes(data: st.DataObject) -> None:
@@ -72,6 +74,7 @@ def test_no_serving_replica_ends_except_for_the_listed_causes(data: st.DataObjec
         history.disturb()
 
 
+@pytest.mark.proves("R39")
 @given(st.data())
 @examples(150)
 def test_as_many_leaving_replicas_are_kept_as_replacements_do_not_serve_yet_the_oldest_longest(

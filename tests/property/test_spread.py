@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def running(draw: st.DrawFn) -> Situation:
     return deployment, Snapshot(fleet, tuple(held))
 
 
+@pytest.mark.proves("R70")
 @given(running(), st.integers(0, 4))
 @examples(200)
 def test_scale_down_leaves_as_many_that_serve_as_it_can_evenly_spread(situation: Situation, asked: int) -> None:
@@ -107,6 +109,7 @@ def outcomes(
     return reached
 
 
+@pytest.mark.proves("R72", "P137")
 @given(running(), st.integers(1, 4))
 @examples(150)
 def test_new_replicas_go_where_fewest_are_then_to_the_least_capable_then_where_most_room_is(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def outcome(decided: Schedule) -> list[tuple[Any, ...]]:
     return [(p.cluster, p.index, p.engines, p.leaving) for p in decided.placements]
 
 
+@pytest.mark.proves("P58")
 @given(histories(), st.randoms(use_true_random=False))
 @examples(100)
 def test_the_order_of_fetched_lists_is_irrelevant(situation: Situation, random: Random) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from modelplane.model.deployment import Deployment, DeviceRequest, Engine, Member, Profile, Role, Toleration
@@ -58,6 +59,7 @@ def test_only_an_untolerated_no_execute_taint_moves_a_running_replica(
     assert on == ([["a", "b"], ["b"], ["b"]] if moves else [["a"], ["a"], ["a"]])
 
 
+@pytest.mark.proves("R32")
 @given(taints())
 @examples(50)
 def test_an_evicted_replica_with_nowhere_to_go_goes_at_once_but_not_while_candidates_cannot_be_known(

@@ -55,6 +55,7 @@ def matched(pool: Pool, member: Member) -> tuple[MemberOption, ...]:
     return () if isinstance(found, Refusal) else found
 
 
+@pytest.mark.proves("R18")
 @given(pools("x"), small_members())
 @examples(300)
 def test_a_member_has_the_first_way_of_every_distinct_charge_in_declared_order(pool: Pool, member: Member) -> None:
@@ -85,6 +86,7 @@ def test_an_engine_of_few_distinct_groups_is_matched_however_many_ways_there_are
     assert not isinstance(found.refusal, SearchBound)
 
 
+@pytest.mark.proves("R19")
 @given(st.data())
 @examples(80)
 def test_a_spec_of_few_distinct_ways_is_decided(data: st.DataObject) -> None:
@@ -110,6 +112,7 @@ def varied(cluster: Cluster, number: int) -> Cluster:
     return replace(cluster, name=f"c{number}", pools=tuple(pools_))
 
 
+@pytest.mark.proves("R19")
 @given(st.data())
 @examples(30)
 def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_whose_devices_all_differ(data: st.DataObject) -> None:
@@ -143,6 +146,7 @@ def assert_decided(engines: tuple[Engine, ...], fleet: Snapshot) -> None:
         assert any(each is None for each in ways)
 
 
+@pytest.mark.proves("R19")
 @given(st.data())
 @examples(20)
 def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_that_differ_in_counts_nodes_and_what_runs_there(
@@ -155,6 +159,7 @@ def test_a_spec_of_few_distinct_ways_is_decided_on_clusters_that_differ_in_count
     assert_decided(engines, data.draw(differing.fleets(kinds, data.draw(st.sampled_from((20, 100))))))
 
 
+@pytest.mark.proves("R19")
 @given(st.data())
 @examples(8)
 def test_an_engine_of_hundreds_of_distinct_ways_is_decided_on_clusters_that_all_differ(data: st.DataObject) -> None:
@@ -191,6 +196,7 @@ def nothing_remembered() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
+@pytest.mark.proves("R19")
 @given(situations(), situations(), st.integers(1, 60))
 @examples(100)
 def test_results_cached_by_other_passes_change_no_decision_however_small_the_budget(

@@ -31,6 +31,7 @@ def test_the_code_composes_the_pod_templates_of_the_last_revision() -> None:
 OF_NEW_ONES = frozenset({9, 11})
 
 
+@pytest.mark.proves("R69")
 def test_each_revision_of_an_engines_or_pickers_templates_has_a_builder_number() -> None:
     engines = [{name: each for name, each in found.items() if not name.startswith("cache-")} for found in revisions()]
     changed = {number for number, (one, two) in enumerate(pairwise(engines), 2) if one != two}

@@ -73,16 +73,19 @@ def at(path: str) -> Schema:
     return found
 
 
+@pytest.mark.proves("P106")
 def test_a_replica_is_namespaced_and_has_its_short_name() -> None:
     assert (DEFINITION["scope"], DEFINITION["names"]["shortNames"]) == ("Namespaced", ["mr"])
     assert [version["name"] for version in DEFINITION["versions"]] == ["v1alpha1"]
 
 
+@pytest.mark.proves("P104")
 @pytest.mark.parametrize(("path", "promised"), FIELDS, ids=[path for path, _ in FIELDS])
 def test_a_field_has_its_bounds_and_default(path: str, promised: Schema) -> None:
     assert promised.items() <= at(path).items()
 
 
+@pytest.mark.proves("P105")
 @pytest.mark.parametrize(("path", "names"), REQUIRED.items(), ids=REQUIRED)
 def test_an_object_has_to_have_its_fields(path: str, names: set[str]) -> None:
     assert set(at(path).get("required", ())) == names

@@ -37,6 +37,7 @@ def validated(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[list[Manif
     return list(zip(errors[::2], errors[1::2], strict=True))
 
 
+@pytest.mark.proves("P6")
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[str(case) for case in CASES])
 def test_crossplane_validates_as_the_example_says(validated: list[Any], number: int) -> None:
     accepted, refused = validated[number]
@@ -45,6 +46,7 @@ def test_crossplane_validates_as_the_example_says(validated: list[Any], number: 
     assert CASES[number].field in [error.get("field", "") for error in refused]
 
 
+@pytest.mark.proves("P10", "P131", "P135")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_preview_admits_as_the_example_says(case: Case) -> None:
     admit(case.accepted)

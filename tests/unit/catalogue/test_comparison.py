@@ -126,6 +126,7 @@ CASES = [
 ]
 
 
+@pytest.mark.proves("R77", "P113")
 @pytest.mark.parametrize(("capability", "field", "needs", "has", "outcome"), CASES, ids=str)
 def test_a_pool_satisfies_what_it_declares_and_nothing_that_it_does_not(
     capability: str, field: str, needs: object, has: object, outcome: str

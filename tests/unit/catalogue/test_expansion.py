@@ -150,6 +150,7 @@ def test_a_gang_of_sglang_gets_its_own_flags_and_listens_where_it_is_asked() -> 
     assert worker["args"] == [*expected, "--node-rank=$(MODELPLANE_RANK)", address]
 
 
+@pytest.mark.proves("P114")
 @pytest.mark.parametrize(
     ("args", "more"), [(["--distributed-executor-backend=ray"], {}), ([], {"launcher": "Ray"})], ids=str
 )

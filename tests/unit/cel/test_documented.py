@@ -56,6 +56,7 @@ SELECTORS = [
 ]
 
 
+@pytest.mark.proves("P42")
 @pytest.mark.parametrize(("text", "small"), SELECTORS, ids=[text for text, _ in SELECTORS])
 def test_a_documented_selector_matches_what_it_describes(text: str, small: bool) -> None:
     devices = [found for each in (H200, L4) if isinstance(found := read_device(each), Device)]

@@ -39,6 +39,7 @@ def test_an_error_has_its_place_and_its_reason(text: str, line: int, column: int
     assert why in error.why
 
 
+@pytest.mark.proves("P43")
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -69,6 +70,7 @@ _MEMORY = 'device.capacity["gpu.nvidia.com"].memory'
 _VERSION = 'semver("1.2.3")'
 
 
+@pytest.mark.proves("P44")
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
@@ -87,6 +89,7 @@ def test_a_comparison_of_quantities_or_versions_that_does_not_exist_names_the_on
     assert caught.value.why.endswith(remedy)
 
 
+@pytest.mark.proves("P45")
 @pytest.mark.parametrize(
     ("selector", "why"),
     [

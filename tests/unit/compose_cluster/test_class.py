@@ -127,6 +127,7 @@ def test_a_class_that_declares_no_capabilities_may_have_any_devices() -> None:
     assert _accepted(given.device_class(devices=two))[0] is Status.TRUE
 
 
+@pytest.mark.proves("P13")
 def test_the_status_repeats_the_devices_as_selectors_read_them() -> None:
     nic = {"name": "nic", "driver": "nic.example.com", "claim": "Synthetic", "count": 2}
     nic |= {"attributes": {"rdma": {"bool": True}, "fabric.example.org/gbps": {"int": 400}}}

@@ -68,6 +68,7 @@ def test_only_devices_that_can_be_claimed_are_counted() -> None:
     assert given.status(result)["gpuPools"][0]["devicesCommitted"] == {"gpu": 1}
 
 
+@pytest.mark.proves("R22")
 def test_the_groups_on_each_pool_are_published_as_the_scheduler_compares_them() -> None:
     replicas = [_replica("a", copies=2, count=3), _replica("b"), _replica("c"), _replica("d", pool="other", count=8)]
     status = given.status(given.run(given.cluster(given.pool("l4"), given.pool("other")), replicas=replicas))
@@ -85,6 +86,7 @@ def test_the_digest_of_the_residents_changes_with_a_generation_and_not_with_a_st
     assert digest() == digest(status={"served": True}) != digest(generation=2)
 
 
+@pytest.mark.proves("R22")
 def test_a_value_that_is_too_long_for_a_status_is_not_published_and_the_cluster_says_so() -> None:
     engines = 14
     replicas = [_replica(f"r{number}") for number in range(400)]

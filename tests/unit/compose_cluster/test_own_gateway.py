@@ -126,6 +126,7 @@ def test_the_kinds_are_observed_until_there_is_something_of_a_gateway() -> None:
             assert body["spec"]["forProvider"]["manifest"]["kind"] == "APIService"
 
 
+@pytest.mark.proves("P142")
 def test_the_gateway_is_created_once_its_policies_exist_and_never_over_another_one() -> None:
     first = run(empty(gateway=ABSENT))
     assert policies(first) == ["Observe"]

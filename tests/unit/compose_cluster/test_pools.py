@@ -17,6 +17,7 @@ COUNTS = [
 ]
 
 
+@pytest.mark.proves("P53")
 @pytest.mark.parametrize(("counts", "nodes"), COUNTS)
 def test_a_pool_has_as_many_nodes_as_it_can_have(counts: dict[str, int], nodes: int) -> None:
     body = given.cluster({"name": "l4", "className": "l4", **counts})
@@ -103,6 +104,7 @@ def test_a_class_in_use_is_protected_and_stays_so_while_it_is_named() -> None:
     assert "class-in-use-l4" not in given.run(other, observed, class_h100=[given.device_class("h100")]).desired
 
 
+@pytest.mark.proves("P50", "P143")
 def test_capabilities_are_those_of_the_class_with_those_of_the_pool_over_them_field_by_field() -> None:
     declared = given.device_class("h100")
     declared["spec"]["capabilities"] = {"memoryPerGpu": "24Gi", "interconnect": "nvlink", "multiNodeCapable": False}

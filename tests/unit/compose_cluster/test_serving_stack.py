@@ -10,6 +10,7 @@ from unit.compose_cluster.stacks import ALL_BUT_FEATURES, Cluster, condition, me
 DEFAULT = {chart.name for part in ALL_BUT_FEATURES for chart in PARTS[part].charts}
 
 
+@pytest.mark.proves("P142")
 def test_an_empty_cluster_gets_every_part_and_is_ready() -> None:
     cluster = Cluster()
     result = cluster.settle()

@@ -31,6 +31,7 @@ def run(provision: Provision | Malformed, observed: dict[str, Any] | None = None
     return compose(Request(given.obj(given.cluster()), seen, required=answers), {"Existing": source})
 
 
+@pytest.mark.proves("P141")
 def test_the_definition_admits_the_sources_that_are_composed() -> None:
     schema = xrds()["InferenceCluster"]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     source = schema["properties"]["spec"]["properties"]["cluster"]["properties"]["source"]

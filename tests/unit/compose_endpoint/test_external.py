@@ -37,6 +37,7 @@ def rule(external: External) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.proves("P95")
 def test_a_provider_is_reached_over_the_router_by_a_host_of_its_own() -> None:
     external = settled()
     route = external.store["route"]["spec"]

@@ -75,6 +75,7 @@ def test_a_route_tells_by_which_names_the_engines_that_it_leads_to_serve() -> No
     }
 
 
+@pytest.mark.proves("P93")
 def test_entries_share_the_traffic_by_weight() -> None:
     service = settled(entries=SPLIT, endpoints=[READY, CANARY, STARTING])
     assert [each["weight"] for each in rule(service)["backendRefs"]] == [90, 10]

@@ -68,6 +68,7 @@ def unsigned(observed: Mapping[str, Body]) -> dict[str, Body]:
     return bodies
 
 
+@pytest.mark.proves("R66")
 @pytest.mark.parametrize("body", TOPOLOGIES.values(), ids=TOPOLOGIES)
 @pytest.mark.parametrize("signed", [True, False], ids=["signed", "as the first version left it"])
 def test_an_upgrade_leaves_everything_on_the_cluster_as_it_is(
@@ -84,6 +85,7 @@ def test_an_upgrade_leaves_everything_on_the_cluster_as_it_is(
     assert after.status["builder"] == (BUILDER if signed else 1)
 
 
+@pytest.mark.proves("R67")
 @pytest.mark.parametrize("body", TOPOLOGIES.values(), ids=TOPOLOGIES)
 def test_an_edit_brings_the_templates_of_the_new_builder(
     body: Callable[[], Body], upgraded: Callable[[], None]
@@ -159,6 +161,7 @@ def test_unsigned_workloads_of_a_replica_that_does_not_serve_them_are_built_anew
     assert made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 777
 
 
+@pytest.mark.proves("R68")
 @pytest.mark.parametrize("by", ["workload", "replica"])
 def test_a_replica_of_a_later_builder_is_held_and_the_skew_is_named(by: str) -> None:
     replica = as_served(given.replica())

@@ -48,6 +48,7 @@ NEVER: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("R25")
 @pytest.mark.parametrize(("engine", "words"), NEVER.values(), ids=NEVER)
 def test_a_replica_by_hand_that_can_never_bind_composes_nothing_and_says_why(
     engine: dict[str, Any], words: str
@@ -57,6 +58,7 @@ def test_a_replica_by_hand_that_can_never_bind_composes_nothing_and_says_why(
     assert message.startswith(f"{words}. Correct spec.engines")
 
 
+@pytest.mark.proves("R27")
 def test_a_replica_by_hand_without_room_composes_nothing_until_it_fits() -> None:
     older, younger = by_hand(name="older", born="01"), by_hand()
     composed, message = run(younger, cluster(1), older)
@@ -93,6 +95,7 @@ def test_a_replica_by_hand_that_serves_keeps_its_room(recorded: dict[str, Any]) 
     assert "deployment-main" in run(younger, cluster(1), older, observed=given.serving(younger))[0]
 
 
+@pytest.mark.proves("R28")
 def test_a_replica_by_hand_composes_nothing_new_on_a_tainted_cluster() -> None:
     tainted = cluster(taints=[{"key": "dedicated", "effect": "NoSchedule"}])
     composed, message = run(by_hand(), tainted)
@@ -101,6 +104,7 @@ def test_a_replica_by_hand_composes_nothing_new_on_a_tainted_cluster() -> None:
     assert "deployment-main" in run(by_hand(), tainted, observed=given.serving(by_hand()))[0]
 
 
+@pytest.mark.proves("R28")
 def test_a_replica_by_hand_composes_nothing_on_a_cluster_that_does_not_allow_its_namespace() -> None:
     gold = cluster(allowedNamespaces={"from": "Selector", "selector": {"matchLabels": {"tier": "gold"}}})
     team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team", "labels": {"tier": "gold"}}}

@@ -70,6 +70,7 @@ def test_an_engine_that_is_taken_out_goes_with_its_workload() -> None:
     assert "deployment-a" in result.desired
 
 
+@pytest.mark.proves("P107")
 def test_a_member_without_requests_claims_nothing_and_is_not_kept_apart() -> None:
     claimless = given.member()
     del claimless["deviceRequests"]

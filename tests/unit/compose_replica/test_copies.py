@@ -93,6 +93,7 @@ def several(names: str) -> dict[str, Any]:
     return given.replica(*(given.engine(name, members=[given.member(template=pod)]) for name in names))
 
 
+@pytest.mark.proves("P74")
 @pytest.mark.parametrize(
     ("names", "used"),
     [

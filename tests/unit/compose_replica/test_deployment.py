@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from modelplane.compose_replica.deployment import compose
 from modelplane.composing.placement_message import PlacementMessage, write_placements
 from modelplane.model.deployment import Role
@@ -80,6 +82,7 @@ def observed(**status: Any) -> Object:
     return Object({"kind": "ModelReplica", "metadata": {"name": "r"}, "spec": spec, "status": status}, repr(status))
 
 
+@pytest.mark.proves("P103")
 def test_an_applied_replica_is_the_deployment_resolved_on_its_pools() -> None:
     assert composed(Stamp.APPLY, observed()) == {
         "apiVersion": "modelplane.ai/v1alpha1",

@@ -24,6 +24,7 @@ def row(name: str) -> dict[str, Any]:
     return {"engine": "main", "kind": "Deployment", "name": "w", "object": name}
 
 
+@pytest.mark.proves("R41")
 @pytest.mark.parametrize("engine", [given.engine(), given.gang()], ids=["one pod", "a gang"])
 def test_the_workloads_go_first_and_everything_else_stays_as_it_is(engine: dict[str, Any]) -> None:
     body = given.replica(engine)

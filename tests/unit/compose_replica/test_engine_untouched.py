@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_a_standalone_engine_is_its_template_to_the_letter(container: dict[str, 
     assert _engine_of(workload["spec"]["template"]) == container
 
 
+@pytest.mark.proves("P20")
 @settings(deadline=None, max_examples=40)
 @given(leader=CONTAINERS, worker=CONTAINERS)
 def test_a_gangs_engines_get_their_leader_and_rank_first_and_nothing_else(

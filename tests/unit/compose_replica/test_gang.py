@@ -223,6 +223,7 @@ def test_a_leader_without_devices_may_share_a_node_with_its_workers() -> None:
     assert "requiredDuringSchedulingIgnoredDuringExecution" not in leader["spec"]["affinity"]["podAntiAffinity"]
 
 
+@pytest.mark.proves("P127")
 @pytest.mark.parametrize(("ready", "edited", "most"), [(2, True, 1), (1, True, 1), (0, True, 3), (0, False, 1)])
 def test_an_edit_replaces_all_gangs_where_none_is_available_else_one_after_the_other(
     ready: int, edited: bool, most: int

@@ -138,6 +138,7 @@ def test_what_cannot_be_composed_is_reported_and_takes_nothing_away(
         assert result.ready is bool(found)
 
 
+@pytest.mark.proves("P139")
 def test_a_replica_that_runs_elsewhere_is_not_moved_by_an_edit() -> None:
     observed = given.serving(given.replica())
     moved = given.replica(spec={"clusterName": "us-1", "engines": [given.engine()]})

@@ -35,6 +35,7 @@ def test_nothing_is_built_with_an_annotation_that_the_cluster_does_not_open() ->
     assert template["metadata"]["annotations"] == {NETWORK: "fast"}
 
 
+@pytest.mark.proves("R26")
 def test_a_hand_written_replica_with_denied_metadata_is_read_as_refused_until_its_pods_are_composed() -> None:
     body = given.replica(engine(**{NETWORK: "fast"}))
     assert published(body, given.run(body)).refused

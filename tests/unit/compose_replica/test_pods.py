@@ -131,6 +131,7 @@ CRASHES: dict[str, tuple[list[dict[str, Any]], bool]] = {
 }
 
 
+@pytest.mark.proves("R48")
 @pytest.mark.parametrize(("pods", "crashed"), CRASHES.values(), ids=CRASHES)
 def test_a_replica_has_crashed_if_containers_of_an_engine_without_a_copy_ended_with_an_error(
     pods: list[dict[str, Any]], crashed: bool

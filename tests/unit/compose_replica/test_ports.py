@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from unit.compose_replica import replicas as given
 
 PICKED = {"modelplane.ai/endpoint-picker": "true"}
@@ -29,6 +31,7 @@ def target_of(body: dict[str, Any]) -> object:
     return port["targetPort"]
 
 
+@pytest.mark.proves("P34")
 def test_probes_and_the_service_follow_the_port_of_the_engine() -> None:
     body = listening(9000)
     engine = engine_of(body)

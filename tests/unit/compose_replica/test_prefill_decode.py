@@ -31,6 +31,7 @@ WRONG = {
 }
 
 
+@pytest.mark.proves("P39")
 @pytest.mark.parametrize(("args", "words"), WRONG.values(), ids=WRONG)
 def test_a_decode_port_that_cannot_be_is_reported_with_the_field_and_the_remedy(args: list[str], words: str) -> None:
     for observed in ({}, given.serving(given.pair("--port=8200"))):
@@ -107,6 +108,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("P38")
 @pytest.mark.parametrize(("prefill", "decode", "words"), REFUSED.values(), ids=REFUSED)
 def test_a_pair_that_cannot_serve_as_it_is_written_composes_nothing_and_names_what_to_set(
     prefill: dict[str, Any], decode: dict[str, Any], words: str
@@ -157,6 +159,7 @@ SERVES: dict[str, tuple[dict[str, Any], dict[str, Any], int, str, str]] = {
 }
 
 
+@pytest.mark.proves("P25")
 @pytest.mark.parametrize(("prefill", "decode", "port", "connector", "decider"), SERVES.values(), ids=SERVES)
 def test_the_sidecar_and_the_picker_work_as_the_engines_of_the_pair_pass_kv_caches(
     prefill: dict[str, Any], decode: dict[str, Any], port: int, connector: str, decider: str

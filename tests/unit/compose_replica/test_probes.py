@@ -77,6 +77,7 @@ ASKED: dict[str, tuple[dict[str, Any], list[tuple[str, int | str]]]] = {
 }
 
 
+@pytest.mark.proves("P35")
 @pytest.mark.parametrize(("container", "expected"), ASKED.values(), ids=ASKED)
 def test_a_probe_asks_what_is_stated_and_for_the_rest_what_the_engine_is_known_for(
     container: dict[str, Any], expected: list[tuple[str, int | str]]
@@ -189,6 +190,7 @@ def test_an_engine_that_was_stopped_is_said_with_the_requests_for_which_that_may
     assert [crashed(*end) for end in ((1,), (137, "OOMKilled")) if "was stopped" in crashed(*end)] == []
 
 
+@pytest.mark.proves("P36")
 @pytest.mark.parametrize(
     ("state", "expected"),
     [

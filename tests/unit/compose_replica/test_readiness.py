@@ -119,6 +119,7 @@ def _with_available(body: dict[str, Any], available: int) -> dict[str, Any]:
     return observed
 
 
+@pytest.mark.proves("R9", "P32")
 def test_a_replica_that_has_lost_a_copy_of_64_serves_and_says_that_it_is_not_complete() -> None:
     body = given.replica(given.engine(copies=64))
     result = given.run(body, _with_available(body, 63))
@@ -135,6 +136,7 @@ def test_a_replica_of_which_an_engine_has_no_copy_does_not_serve() -> None:
     assert given.run(body, _with_available(body, 0)).ready is False
 
 
+@pytest.mark.proves("R9")
 @pytest.mark.parametrize(("copies", "serves"), [(1, False), (2, True)])
 def test_an_edit_takes_one_copy_at_once_and_the_others_go_on_to_serve(copies: int, serves: bool) -> None:
     """With one copy nothing is left; the copies of the old templates never count for the new ones."""

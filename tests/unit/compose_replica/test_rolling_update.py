@@ -12,6 +12,8 @@ import pytest
 from unit.compose_replica import replicas as given
 from unit.compose_replica.test_gang import stateful_set
 
+pytestmark = pytest.mark.proves("P127")
+
 COPIES = 3
 ONE_BY_ONE = {"maxSurge": 0, "maxUnavailable": 1}
 TEMPLATE = "modelplane.ai/template"

@@ -96,6 +96,7 @@ def test_one_that_is_edited_as_it_begins_to_serve_has_not_served_with_the_edit()
     assert (edited["served"], "servedStamp" in edited) == (False, False)
 
 
+@pytest.mark.proves("R46")
 def test_an_edit_and_its_rollback_count_as_not_ready_until_the_provider_has_acted_on_the_rollback() -> None:
     image = {"spec": {"containers": [given.container(image="bad")]}}
     before, after = given.replica(), given.replica(given.engine(members=[given.member(template=image)]))
@@ -168,6 +169,7 @@ def test_an_unreachable_cluster_keeps_the_last_state_and_says_since_when(before:
     assert result.ttl == AWAITING
 
 
+@pytest.mark.proves("P75")
 def test_the_causes_of_a_cluster_out_of_sync_are_one_message_with_the_earliest_time() -> None:
     observed = given.serving(given.replica())
     for number, (resource, found) in enumerate(sorted(observed.items())):
@@ -192,6 +194,7 @@ def test_an_object_the_cluster_never_took_is_reported_with_the_providers_words()
     )
 
 
+@pytest.mark.proves("R24", "R126")
 @pytest.mark.parametrize("labels", [None, {}, {"modelplane.ai/cluster": "other"}])
 def test_a_hand_written_replica_without_its_clusters_label_composes_nothing_until_it_is_labelled(labels: Any) -> None:
     body = given.replica(metadata={"name": "by-hand", "namespace": "team", "labels": labels})

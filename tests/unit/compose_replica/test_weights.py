@@ -60,6 +60,7 @@ def serving() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     return body, observed
 
 
+@pytest.mark.proves("P90")
 def test_every_member_mounts_the_weights_read_only() -> None:
     result = given.run(using(given.gang(), given.engine("other")), cache=cache())
     pods = engines(result)
@@ -90,6 +91,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], list[str] | None]] = {
 }
 
 
+@pytest.mark.proves("P91")
 @pytest.mark.parametrize(("fields", "args"), ARGUMENTS.values(), ids=ARGUMENTS)
 @pytest.mark.parametrize("kind", ["standalone", "gang"])
 def test_the_engine_gets_the_path_of_the_weights_unless_it_names_one(

@@ -40,6 +40,7 @@ def test_a_gang_without_a_cache_is_warned_of_and_one_with_a_cache_is_not() -> No
     assert warnings(gang(), modelCacheRef={"name": "weights"}) == ()
 
 
+@pytest.mark.proves("P12")
 @pytest.mark.parametrize(
     "container",
     [
@@ -61,6 +62,7 @@ def test_an_engine_that_loads_from_the_cache_without_naming_one_is_told_that_not
     assert warnings(alone, modelCacheRef={"name": "weights"}) == ()
 
 
+@pytest.mark.proves("P12")
 def test_an_engine_that_loads_other_weights_than_those_of_its_cache_is_warned_of() -> None:
     cached: dict[str, Any] = {"modelCacheRef": {"name": "weights"}}
     assert warnings(engine("main", "--model=Qwen/Qwen3-8B"), **cached) == (
@@ -72,6 +74,7 @@ def test_an_engine_that_loads_other_weights_than_those_of_its_cache_is_warned_of
     assert warnings(engine("main", "--model=Qwen/Qwen3-8B")) == ()
 
 
+@pytest.mark.proves("P132")
 def test_a_worker_that_requests_no_devices_is_warned_of() -> None:
     assert warnings(gang(nodeSelector=None), modelCacheRef={"name": "weights"}) == (
         "engine main: its Worker requests no devices, so its pods get no GPU and may share a node. Give it a "
@@ -85,6 +88,7 @@ def template(**fields: Any) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "engine", "image": "e", **fields}]}}
 
 
+@pytest.mark.proves("P129")
 @pytest.mark.parametrize(
     ("given", "warned"),
     [
@@ -125,6 +129,7 @@ UNTOLD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("P11")
 @pytest.mark.parametrize(("container", "needed"), UNTOLD.values(), ids=UNTOLD)
 def test_a_worker_that_is_told_no_model_is_warned_of_without_a_cache_too(
     container: dict[str, Any], needed: str
@@ -164,6 +169,7 @@ STAGED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("P11")
 @pytest.mark.parametrize(("container", "needed"), STAGED.values(), ids=STAGED)
 def test_an_engine_that_is_not_told_to_load_its_cache_is_warned_of_with_what_to_give_it(
     container: dict[str, Any], needed: str
@@ -202,6 +208,7 @@ def test_the_halves_of_a_gang_that_are_told_different_sizes_are_warned_of(
     assert len(found) == bool(expected)
 
 
+@pytest.mark.proves("P134")
 @pytest.mark.parametrize(
     ("first", "second", "warned"),
     [

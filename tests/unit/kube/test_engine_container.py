@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ PROBES = {"startupProbe", "readinessProbe", "livenessProbe"}
 ADDED = {"ports", "volumeMounts", "resources", "securityContext", "terminationMessagePolicy", *PROBES}
 
 
+@pytest.mark.proves("P4")
 @given(container=CONTAINERS, claim=st.none() | TEXTS)
 def test_nothing_of_the_users_container_is_changed_dropped_or_reordered(
     container: dict[str, Any], claim: str | None
@@ -42,6 +44,7 @@ def test_a_crash_is_explained_by_the_end_of_the_log_where_the_engine_writes_no_m
     assert composed["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 
+@pytest.mark.proves("P5")
 @given(labels=st.dictionaries(TEXTS, TEXTS, max_size=3), annotations=st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_the_members_labels_and_annotations_reach_the_pod(labels: dict[str, str], annotations: dict[str, str]) -> None:
     pod = EnginePod(MemberPod(pool="p", container={}, labels=labels, annotations=annotations), "w")

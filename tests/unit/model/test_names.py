@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from modelplane.model.names import replica_name, tenant_namespace
 NAME = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?", fullmatch=True)
 
 
+@pytest.mark.proves("P65")
 def test_a_replicas_name_says_deployment_cluster_and_index() -> None:
     name = replica_name("ml-team", "qwen3-8b", "eks-l4", 0)
     assert re.fullmatch(r"qwen3-8b-eks-l4-0-[0-9a-f]{8}", name)
@@ -37,6 +39,7 @@ def test_of_a_long_name_deployment_and_cluster_are_cut_and_the_index_is_kept() -
     assert re.fullmatch(r"chat-c{33}-1-[0-9a-f]{8}", replica_name("ml", "chat", "c" * 63, 1))
 
 
+@pytest.mark.proves("P138")
 @given(NAME, NAME, st.integers(0, 500))
 def test_a_replicas_name_is_legal_for_a_service_and_short_enough_for_a_gang_at_every_length(
     deployment: str, cluster: str, index: int

@@ -5,6 +5,7 @@ import pytest
 from modelplane.model.rollout import QUARTER, Amount, Rollout, RolloutBudget
 
 
+@pytest.mark.proves("R43", "P76")
 @pytest.mark.parametrize(
     ("replicas", "budget"),
     [

@@ -19,6 +19,7 @@ CHANGED = replace(READY, engines=(stamped(count=4),))
 STALE = replace(READY, stale=True)
 
 
+@pytest.mark.proves("R10")
 @pytest.mark.parametrize(
     ("given", "there", "seen"),
     [

@@ -22,6 +22,7 @@ def deployment(spec: object) -> Object:
     return Object({"kind": "ModelDeployment", "metadata": metadata, "spec": spec}, repr(spec))
 
 
+@pytest.mark.proves("P7")
 def test_fields_that_are_left_out_have_the_defaults_of_the_api() -> None:
     read = read_deployment(deployment({"engines": [{"name": "main", "members": [STANDALONE]}]}))
     assert isinstance(read, Deployment)

@@ -10,6 +10,8 @@ import pytest
 from modelplane.observed.engine_port import engine_port
 from modelplane.observed.engines import ENGINES, known_engine
 
+pytestmark = pytest.mark.proves("P133")
+
 HEALTH = ("/health", "/health")
 NIM = ("/v1/health/ready", "/v1/health/live")
 TRITON = ("/v2/health/ready", "/v2/health/live")

@@ -96,6 +96,7 @@ def test_a_replica_carries_what_its_deployment_asks_for() -> None:
     assert wanted_content(Object(ASKED, "")) == carried_content(Object(CARRIED, ""))
 
 
+@pytest.mark.proves("R45")
 @pytest.mark.parametrize("edit", OF_PODS.values(), ids=OF_PODS)
 def test_an_edit_of_what_pods_are_made_of_makes_a_replica_outdated(edit: Edit) -> None:
     assert wanted_content(edited(ASKED, edit)) != carried_content(Object(CARRIED, ""))
@@ -108,6 +109,7 @@ def test_the_same_edit_of_both_leaves_nothing_outdated(edit: Edit) -> None:
     assert wanted_content(edited(ASKED, edit)) == carried_content(edited(CARRIED, edit))
 
 
+@pytest.mark.proves("R45")
 @pytest.mark.parametrize(
     "edit",
     [
@@ -178,6 +180,7 @@ SEEN: dict[str, tuple[Edit, bool]] = {
 }
 
 
+@pytest.mark.proves("R55")
 @pytest.mark.parametrize(("edit", "same"), SEEN.values(), ids=SEEN)
 def test_copies_of_two_specs_serve_side_by_side_where_clients_see_the_same_engines(edit: Edit, *, same: bool) -> None:
     before, after = (edited(CARRIED, each).body["spec"] for each in (nothing, edit))
@@ -185,6 +188,7 @@ def test_copies_of_two_specs_serve_side_by_side_where_clients_see_the_same_engin
     assert serves_through(*found) is same
 
 
+@pytest.mark.proves("R55")
 def test_halves_of_pairs_of_two_specs_do_not_serve_side_by_side() -> None:
     spec = edited(CARRIED, of_a_pair).body["spec"]
     assert not serves_through(interface(spec, spec["engines"]), interface(spec, spec["engines"]))

@@ -143,6 +143,7 @@ def test_a_namespaced_object_goes_to_default_and_a_fleet_wide_one_to_none() -> N
     assert admit(changed(CLUSTER, "metadata", namespace="ml"))["metadata"] == {"name": "eu-1"}
 
 
+@pytest.mark.proves("P1")
 @pytest.mark.parametrize(
     ("obj", "field"),
     [

@@ -57,6 +57,7 @@ def edited(control: ControlPlane, name: str, change: Any) -> None:
     assert control.settle()
 
 
+@pytest.mark.proves("P111")
 def test_kimi_is_a_leader_and_one_worker_of_eight_gpus_on_the_pool_for_several_nodes() -> None:
     control = settled(*manifests("kimi-k2-instruct.yaml"))
     assert placements(control, "kimi-k2-instruct") == [("vllm-h200-multinode", ["frontier-multinode"])]
@@ -71,6 +72,7 @@ def test_kimi_is_a_leader_and_one_worker_of_eight_gpus_on_the_pool_for_several_n
     assert deployment(control, "kimi-k2-instruct")["status"]["model"]["name"] == "kimi-k2-instruct"
 
 
+@pytest.mark.proves("P112")
 def test_kimi_without_that_pool_is_told_what_each_other_one_lacks() -> None:
     fleet, *rest = manifests("kimi-k2-instruct.yaml")
     objects = [fleet, *rest]
@@ -92,6 +94,7 @@ def test_kimi_without_that_pool_is_told_what_each_other_one_lacks() -> None:
     }
 
 
+@pytest.mark.proves("P108")
 def test_gemma_runs_on_its_first_profile_and_on_the_next_one_where_that_has_no_room() -> None:
     objects = manifests("gemma-3-27b.yaml")
     control = settled(*objects)

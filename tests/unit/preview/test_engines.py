@@ -72,6 +72,7 @@ def test_every_engine_that_is_documented_has_an_example() -> None:
     assert {file.stem for file in FOLDER.glob("*.yaml")} == DOCUMENTED.keys()
 
 
+@pytest.mark.proves("P37")
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_an_engine_that_answers_as_documented_becomes_ready_when_it_has_loaded(name: str) -> None:
     assert list(run(container_of(name), DOCUMENTED[name])) == ["started", "ready True"]

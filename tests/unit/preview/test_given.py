@@ -51,6 +51,7 @@ def cache() -> dict[str, Any]:
     }
 
 
+@pytest.mark.proves("P115")
 def test_every_object_that_was_given_has_a_state_and_what_is_not_ready_a_reason() -> None:
     foreign = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "s", "namespace": "team"}}
     found = others(*FLEET, hardware("spare"), cache(), replica(), foreign)
@@ -65,6 +66,7 @@ def test_every_object_that_was_given_has_a_state_and_what_is_not_ready_a_reason(
     assert "storage class" in found["ModelCache weights"]["message"]
 
 
+@pytest.mark.proves("P116")
 def test_a_class_that_is_misspelt_makes_its_cluster_not_ready_and_names_it() -> None:
     wrong = cluster("east")
     wrong["spec"]["nodePools"][0]["className"] = "gpu-clas"
@@ -74,6 +76,7 @@ def test_a_class_that_is_misspelt_makes_its_cluster_not_ready_and_names_it() -> 
     assert found["InferenceClass gpu-class"]["state"] == "Unused"
 
 
+@pytest.mark.proves("P126")
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -90,6 +93,7 @@ def test_an_unknown_pool_or_device_class_of_a_replica_by_hand_is_caught(wrong: d
     assert found["message"].startswith(f"{message}. Correct spec.engines")
 
 
+@pytest.mark.proves("P117")
 @pytest.mark.parametrize("wrong", [cache(), replica(pool="poll")], ids=["a cache", "a replica by hand"])
 def test_an_object_of_ours_that_is_not_ready_is_printed_and_exits_1(wrong: dict[str, Any]) -> None:
     done = preview([*FLEET, wrong])
@@ -105,6 +109,7 @@ def reading(**source: Any) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.proves("P118")
 def test_a_secret_that_is_not_in_the_input_is_assumed_and_said_once_and_strict_takes_it_for_missing() -> None:
     objects = [*FLEET, reading(secretKeyRef={"name": "token", "key": "k"})]
     done = preview(objects, "-o", "json")
@@ -129,6 +134,7 @@ def test_the_values_that_services_and_endpoints_read_of_an_assumed_secret_are_as
     assert (rows["ModelService"]["state"], rows["ModelEndpoint"]["reason"]) == ("Ready", "WaitingForGateway")
 
 
+@pytest.mark.proves("P8")
 def test_a_field_that_a_pod_does_not_have_is_refused_with_the_one_that_was_meant() -> None:
     done = preview([*FLEET, reading(fieldRef={"fieldPath": "status.podIp"})])
     assert done.exit_code == 1
@@ -137,6 +143,7 @@ def test_a_field_that_a_pod_does_not_have_is_refused_with_the_one_that_was_meant
     assert preview([*FLEET, reading(fieldRef={"fieldPath": "metadata.labels['a/b']"})]).exit_code == 0
 
 
+@pytest.mark.proves("P119")
 def test_a_kustomization_is_refused_and_named() -> None:
     done = preview([{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a"]}])
     assert done.exit_code == 2
@@ -185,12 +192,14 @@ def test_a_kind_by_its_name_in_the_first_proposal_is_bad_input_that_says_ours() 
     assert "kind: InferenceEnvironment is named InferenceCluster, whose pools name an InferenceClass" in done.stderr
 
 
+@pytest.mark.proves("P120")
 def test_a_mistyped_group_of_ours_is_bad_input() -> None:
     done = preview([{**deployment(), "apiVersion": "modelplane.io/v1alpha1"}])
     assert done.exit_code == 2
     assert "apiVersion: modelplane.io/v1alpha1 has no ModelDeployment; write modelplane.ai/v1alpha1" in done.stderr
 
 
+@pytest.mark.proves("P125")
 def test_a_trace_takes_the_name_of_a_deployment() -> None:
     done = preview([*FLEET, deployment()], "--trace", "team/chat")
     assert done.exit_code == 0

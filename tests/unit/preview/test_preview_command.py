@@ -195,6 +195,7 @@ def test_help_shows_an_example() -> None:
     assert "modelplane preview examples" in CliRunner().invoke(main, ["preview", "--help"]).stdout
 
 
+@pytest.mark.proves("P9")
 def test_a_deployment_warns_of_probable_mistakes() -> None:
     doubtful = deployment()
     engines = doubtful["spec"]["engines"]
@@ -214,6 +215,7 @@ EDITS = {
 }
 
 
+@pytest.mark.proves("P122")
 @pytest.mark.parametrize(("container", "memory", "why"), EDITS.values(), ids=EDITS)
 def test_an_edit_that_waits_is_printed_with_why_and_exits_1(container: dict[str, str], memory: str, why: str) -> None:
     exported = as_json(*FLEET, deployment(), deployment("other"))["objects"]
@@ -246,6 +248,7 @@ SERVICES: dict[str, tuple[list[dict[str, Any]], bool]] = {
 }
 
 
+@pytest.mark.proves("P123")
 @pytest.mark.parametrize(("services", "routed"), SERVICES.values(), ids=SERVICES)
 def test_a_deployment_that_no_service_selects_says_so_with_the_manifest_to_apply(
     services: list[dict[str, Any]], routed: bool

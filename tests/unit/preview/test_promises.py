@@ -64,12 +64,14 @@ def scaled(control: ControlPlane, name: str, replicas: int) -> list[str]:
     return clusters(control, name)
 
 
+@pytest.mark.proves("P54")
 def test_a_small_model_takes_the_smallest_gpu_that_suffices_and_leaves_the_large_nodes_to_a_gang() -> None:
     control = tour("single", "gang")
     assert set(clusters(control, "qwen3-8b")) <= {"gke-l4", "eks-l4"}
     assert clusters(control, "qwen3-coder") == ["cw-h200"]
 
 
+@pytest.mark.proves("P3")
 def test_command_arguments_and_image_of_an_engine_pass_through_as_they_are_written() -> None:
     (given,) = containers(manifests("single"))
     (made,) = on_clusters(tour("single"), "Deployment")
@@ -77,6 +79,7 @@ def test_command_arguments_and_image_of_an_engine_pass_through_as_they_are_writt
     assert {key: engine[key] for key in given} == given
 
 
+@pytest.mark.proves("P56")
 def test_replicas_are_the_only_axis_of_scaling_and_spread_over_clusters() -> None:
     control = tour("single")
     assert set(scaled(control, "qwen3-8b", 2)) == {"gke-l4", "eks-l4"}
@@ -84,6 +87,7 @@ def test_replicas_are_the_only_axis_of_scaling_and_spread_over_clusters() -> Non
     assert len(scaled(control, "qwen3-8b", 1)) == 1
 
 
+@pytest.mark.proves("P17")
 def test_a_gang_is_one_leaderworkerset_whose_pods_all_mount_the_cache() -> None:
     (gang,) = on_clusters(tour("gang"), "LeaderWorkerSet")
     template = gang["spec"]["leaderWorkerTemplate"]
@@ -94,6 +98,7 @@ def test_a_gang_is_one_leaderworkerset_whose_pods_all_mount_the_cache() -> None:
         assert pod["spec"]["containers"][0]["env"][0]["name"] == "MODELPLANE_LEADER_ADDRESS"
 
 
+@pytest.mark.proves("P88")
 def test_a_gang_waits_for_a_cache_that_does_not_exist_and_names_it() -> None:
     deployment = manifests("gang")[1]
     found = status(settled(*manifests("fleet"), deployment), "qwen3-coder")
@@ -102,6 +107,7 @@ def test_a_gang_waits_for_a_cache_that_does_not_exist_and_names_it() -> None:
     assert "ModelCache ml-team/qwen3-coder does not exist" in scheduled["message"]
 
 
+@pytest.mark.proves("P24")
 def test_a_pair_is_routed_by_an_endpoint_picker() -> None:
     control = tour("pair")
     assert len(on_clusters(control, "InferencePool")) == len(on_clusters(control, "HTTPRoute")) == 2
@@ -111,6 +117,7 @@ def test_a_pair_is_routed_by_an_endpoint_picker() -> None:
     assert 2 in copies
 
 
+@pytest.mark.proves("P128")
 def test_a_pair_whose_decode_engine_has_the_port_of_its_sidecar_is_not_shown_as_serving() -> None:
     (pair,) = manifests("pair")
     decode = pair["spec"]["engines"][1]["members"][0]["template"]["spec"]["containers"][0]
@@ -124,6 +131,7 @@ def test_a_pair_whose_decode_engine_has_the_port_of_its_sidecar_is_not_shown_as_
     assert "Set another one, such as --port=8001" in warning
 
 
+@pytest.mark.proves("P92", "P136")
 def test_a_service_routes_to_the_replicas_that_it_selects() -> None:
     control = tour("single", "service")
     scaled(control, "qwen-demo", 2)
@@ -138,6 +146,7 @@ def test_a_service_routes_to_the_replicas_that_it_selects() -> None:
     assert selected == {each["name"] for each in status(control, "qwen-demo")["placements"]}
 
 
+@pytest.mark.proves("P130")
 def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_label() -> None:
     (replica,) = manifests("replica")
     assert len(on_clusters(settled(*manifests("fleet"), replica), "Deployment")) == 1
@@ -150,6 +159,7 @@ def test_a_replica_written_by_hand_composes_nothing_until_it_has_its_clusters_la
     assert any(line in each.get("message", "") for each in found["status"]["conditions"])
 
 
+@pytest.mark.proves("P66")
 def test_a_request_that_no_class_satisfies_is_not_placed_and_the_closest_device_is_named() -> None:
     (deployment,) = manifests("single")
     device = deployment["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]
@@ -162,6 +172,7 @@ def test_a_request_that_no_class_satisfies_is_not_placed_and_the_closest_device_
     ]
 
 
+@pytest.mark.proves("P83")
 def test_a_replica_of_a_cluster_that_is_deleted_is_placed_on_another() -> None:
     control = tour("single")
     (before,) = clusters(control, "qwen3-8b")
@@ -171,6 +182,7 @@ def test_a_replica_of_a_cluster_that_is_deleted_is_placed_on_another() -> None:
     assert after != before
 
 
+@pytest.mark.proves("P49", "P144")
 @pytest.mark.parametrize(
     ("name", "pool"), [("gemma-3-27b", "medium-models"), ("kimi-k2-instruct", "frontier-multinode")]
 )
@@ -180,6 +192,7 @@ def test_attributes_that_no_driver_publishes_are_requested_of_a_synthetic_device
     assert placed["pools"] == {"vllm": pool}
 
 
+@pytest.mark.proves("P21")
 def test_a_model_over_two_nodes_is_one_gang_of_whole_nodes() -> None:
     control = settled(*manifests("environment", "engines"))
     (gang,) = on_clusters(control, "LeaderWorkerSet")
@@ -230,6 +243,7 @@ PREVIEWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.proves("P124")
 @pytest.mark.parametrize(("files", "lines"), PREVIEWS.values(), ids=PREVIEWS)
 def test_the_preview_of_each_manifest_says_what_becomes_of_it(files: tuple[str, ...], lines: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, ["preview", *(str(ROOT / file) for file in files)])

@@ -51,6 +51,7 @@ def single(**spec: Any) -> Manifest:
     return {**found, "spec": {**found["spec"], **spec}}
 
 
+@pytest.mark.proves("P16")
 def test_an_engine_of_one_pod_is_a_deployment_behind_a_service_and_a_route() -> None:
     made = [each for each in composed(single()) if each["metadata"].get("namespace") == "mp-ml-team"]
     (workload,), (service,) = (of_kind(made, kind) for kind in ("Deployment", "Service"))
@@ -59,6 +60,7 @@ def test_an_engine_of_one_pod_is_a_deployment_behind_a_service_and_a_route() -> 
     assert {ref["name"] for rule in rules for ref in rule["backendRefs"]} == {service["metadata"]["name"]}
 
 
+@pytest.mark.proves("P47")
 def test_a_claim_has_the_selectors_of_the_deployment_unchanged() -> None:
     given = single()["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"][0]
     (claim,) = of_kind(composed(single()), "ResourceClaimTemplate")
@@ -69,11 +71,13 @@ def test_a_claim_has_the_selectors_of_the_deployment_unchanged() -> None:
     assert (request["exactly"]["count"], request["exactly"]["deviceClassName"]) == (1, "gpu.nvidia.com")
 
 
+@pytest.mark.proves("P48")
 def test_pods_are_pinned_to_the_pool_that_was_chosen() -> None:
     (pod,) = pods(composed(single())).values()
     assert pod["spec"]["nodeSelector"] == {"modelplane.ai/pool": "gpu-l4"}
 
 
+@pytest.mark.proves("P23")
 def test_pods_of_a_deployment_stand_apart_where_they_can() -> None:
     (pod,) = pods(composed(single())).values()
     (wish,) = pod["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
@@ -82,6 +86,7 @@ def test_pods_of_a_deployment_stand_apart_where_they_can() -> None:
     assert term["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
 
 
+@pytest.mark.proves("P18")
 @pytest.mark.parametrize("nodes", [1, 3])
 def test_worker_nodes_are_that_many_pods_beside_the_leader_each_on_a_node_of_its_own(nodes: int) -> None:
     cache, gang = manifests("gang")
@@ -96,6 +101,7 @@ def test_worker_nodes_are_that_many_pods_beside_the_leader_each_on_a_node_of_its
         assert [each["topologyKey"] for each in apart] == ["kubernetes.io/hostname"]
 
 
+@pytest.mark.proves("P27")
 def test_each_half_of_a_pair_runs_on_the_gpus_that_it_asks_for() -> None:
     (pair,) = manifests("pair")
     fleet = manifests("fleet")
@@ -110,6 +116,7 @@ def test_each_half_of_a_pair_runs_on_the_gpus_that_it_asks_for() -> None:
     assert [each["pools"] for each in found["status"]["placements"]] == [{"decode": "a100", "prefill": "frontier"}]
 
 
+@pytest.mark.proves("P33")
 def test_copies_set_how_many_prefill_engines_there_are_for_each_decode_engine() -> None:
     made = composed(*manifests("pair"))
     roles = {
@@ -120,6 +127,7 @@ def test_copies_set_how_many_prefill_engines_there_are_for_each_decode_engine() 
     assert roles == {"prefill": 2, "decode": 1}
 
 
+@pytest.mark.proves("P40")
 @pytest.mark.parametrize("name", ["single", "gang", "pair"])
 def test_no_autoscaler_is_composed_inside_a_cluster(name: str) -> None:
     kinds = {manifest["kind"] for manifest in composed(*manifests(name))}
@@ -127,12 +135,14 @@ def test_no_autoscaler_is_composed_inside_a_cluster(name: str) -> None:
     assert not {kind for kind in kinds if "Autoscaler" in kind or kind == "ScaledObject"}
 
 
+@pytest.mark.proves("P2")
 def test_no_field_names_a_cluster_in_a_deployment() -> None:
     field = yaml.safe_load((ROOT / "apis" / "modeldeployments" / "definition.yaml").read_text())
     spec = field["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     assert not [name for name in spec if "cluster" in name.lower() and name != "clusterSelector"]
 
 
+@pytest.mark.proves("P55")
 def test_without_a_cluster_selector_every_cluster_is_considered_and_with_one_those_with_its_labels() -> None:
     chosen = single(clusterSelector={"matchLabels": {"modelplane.ai/region": "us-west"}})
     control = ControlPlane([*manifests("fleet"), chosen])
@@ -150,6 +160,7 @@ def test_without_a_cluster_selector_every_cluster_is_considered_and_with_one_tho
         assert sum(each["count"] for each in found["status"]["reasons"]) == considered
 
 
+@pytest.mark.proves("P72")
 def test_a_label_that_no_cluster_carries_is_named() -> None:
     control = ControlPlane([*manifests("fleet"), single(clusterSelector={"matchLabels": {"region": "us-centrl"}})])
     assert control.settle()

@@ -46,6 +46,7 @@ def kinds() -> dict[str, list[tuple[Manifest, Path]]]:
 KINDS = kinds()
 
 
+@pytest.mark.proves("P121")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_typo_in_any_field_is_refused_and_named(kind: str) -> None:
     for manifest, path in KINDS[kind]:

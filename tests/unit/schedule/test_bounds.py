@@ -121,6 +121,7 @@ def large_replica() -> Object:
     return replica("a", owner="hand", spec={"engines": engines})
 
 
+@pytest.mark.proves("R29")
 @pytest.mark.parametrize(("nodes", "placed"), [(3, 0), (4, 1)])
 def test_a_replica_over_a_bound_is_charged_whole_nodes_without_looking_further(
     nodes: int, placed: int, monkeypatch: pytest.MonkeyPatch

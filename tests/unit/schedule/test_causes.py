@@ -1,5 +1,7 @@
 """One cause that keeps several replicas from being Ready is said once, with their number."""
 
+import pytest
+
 from unit.schedule.objects import Server, cluster, deployment, replica, run
 
 MISSING = "nothing runs yet: Secret ml/token does not exist; engine main reads it in env HF_TOKEN. Create it."
@@ -15,6 +17,7 @@ def ready_message(*causes: str) -> str:
     return found
 
 
+@pytest.mark.proves("P73")
 def test_many_replicas_that_wait_for_one_secret_are_one_sentence_with_a_count() -> None:
     message = ready_message(*[MISSING] * 5)
     assert message.count(MISSING) == 1

@@ -38,6 +38,7 @@ def draining(*more: dict[str, Any]) -> ControlPlane:
     return control
 
 
+@pytest.mark.proves("R33")
 @pytest.mark.parametrize("way_out", ["a taint", "a deletion"])
 def test_a_drain_waits_for_a_candidate_that_is_dead_for_good_and_goes_on_once_that_is_tainted_or_deleted(
     way_out: str,

@@ -29,6 +29,7 @@ def edit(control: ControlPlane, name: str, where: str, *, relabel: bool) -> None
     control.apply(replica)
 
 
+@pytest.mark.proves("R42", "P84")
 @pytest.mark.parametrize("relabel", [False, True], ids=["the spec", "the label too"])
 @pytest.mark.parametrize("first", ["ModelReplica", "ModelDeployment"])
 @pytest.mark.parametrize("where", ["east", "nowhere"])

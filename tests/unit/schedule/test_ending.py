@@ -56,6 +56,7 @@ def ending(control: ControlPlane) -> list[str]:
     return [each["metadata"]["name"] for each in control.list("ModelReplica") if each["spec"].get("ending")]
 
 
+@pytest.mark.proves("R41")
 def test_a_replica_that_has_served_ends_when_its_last_pod_is_gone_and_not_before() -> None:
     control = settled(cluster("east", nodes=2), deployment(replicas=2))
     keep_pods(control)
@@ -74,6 +75,7 @@ def test_a_replica_that_has_served_ends_when_its_last_pod_is_gone_and_not_before
     assert [len(control.list(kind)) for kind in ("ModelReplica", "ModelEndpoint")] == [1, 1]
 
 
+@pytest.mark.proves("R41")
 def test_an_ending_replica_is_charged_until_its_last_pod_is_gone() -> None:
     control = settled(cluster("east"), deployment())
     keep_pods(control)
@@ -87,6 +89,7 @@ def test_an_ending_replica_is_charged_until_its_last_pod_is_gone() -> None:
     assert conditions_of(existing(control, "ModelDeployment", TEAM, "other"))["ReplicasReady"][0] == "True"
 
 
+@pytest.mark.proves("R41")
 def test_an_ending_replica_never_comes_back_and_its_index_is_taken_until_it_is_gone() -> None:
     control = settled(cluster("east", nodes=3), deployment(replicas=2))
     keep_pods(control)
@@ -108,6 +111,7 @@ def test_what_never_served_goes_at_once() -> None:
     assert (placements(control), ending(control)) == ([("east", 0, False)], [])
 
 
+@pytest.mark.proves("R41")
 @pytest.mark.parametrize("abandoned", [False, True], ids=["a cluster that does not answer", "one that is abandoned"])
 def test_nothing_waits_for_pods_on_a_cluster_that_does_not_answer(abandoned: bool) -> None:
     control = settled(cluster("east"), deployment())

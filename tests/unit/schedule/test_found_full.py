@@ -45,6 +45,7 @@ def read(composite: Object) -> Deployment:
     return found
 
 
+@pytest.mark.proves("R5")
 @pytest.mark.parametrize("free", range(0, MANY, 4))
 def test_the_one_cluster_with_room_is_found_behind_any_number_that_publish_nothing(free: int) -> None:
     composite, server = deployment(f"seeks-{free}"), fleet(free)
@@ -53,6 +54,7 @@ def test_the_one_cluster_with_room_is_found_behind_any_number_that_publish_nothi
     assert not reading_order(read(composite))
 
 
+@pytest.mark.proves("R5")
 def test_room_that_becomes_free_on_a_full_cluster_is_found() -> None:
     composite = deployment("seeks-again")
     assert [clusters_of(composite, fleet()) for _ in range(PASSES)] == [[]] * PASSES
@@ -68,6 +70,7 @@ def test_a_cluster_that_was_full_comes_after_one_that_publishes_that_it_has_room
     assert clusters_of(composite, Server(*silent("silent"), told)) == ["told"]
 
 
+@pytest.mark.proves("R5")
 def test_once_all_clusters_were_read_and_nothing_changes_passes_become_rarer() -> None:
     composite, server = deployment("waits"), fleet()
     found = [run(composite, server)[0].ttl.total_seconds() for _ in range(PASSES + 4)]

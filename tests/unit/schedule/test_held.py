@@ -73,6 +73,7 @@ EDITS: dict[str, tuple[Edit, str]] = {
 }
 
 
+@pytest.mark.proves("R93", "P78")
 @pytest.mark.parametrize(("edit", "why"), EDITS.values(), ids=EDITS)
 def test_an_edit_that_is_held_is_named_with_replica_cluster_and_remedy_until_it_is_undone(edit: Edit, why: str) -> None:
     control = settled(cluster("east"), chat())
@@ -112,6 +113,7 @@ def test_the_rollout_waits_for_a_replica_that_is_held_in_the_words_that_say_why(
     assert (waited_for["cluster"], "Secret team/forgotten-0" in waited_for["message"]) == ("east", True)
 
 
+@pytest.mark.proves("R95", "P80")
 def test_a_pool_that_became_smaller_than_what_runs_on_it_is_named_with_the_replica_that_is_too_much() -> None:
     control = settled(cluster("east", nodes=2), chat(2))
     control.apply(cluster("east", nodes=1))
@@ -130,6 +132,7 @@ def test_a_pool_that_became_smaller_than_what_runs_on_it_is_named_with_the_repli
     assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
 
 
+@pytest.mark.proves("R95")
 def test_a_pool_that_became_smaller_than_what_two_deployments_run_on_it_is_named_by_both() -> None:
     control = settled(cluster("east", nodes=2), chat(), deployment("batch", gpus=8))
     control.apply(cluster("east", nodes=1))
@@ -150,6 +153,7 @@ def test_a_pool_that_became_smaller_than_what_two_deployments_run_on_it_is_named
     assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
 
 
+@pytest.mark.proves("R95")
 def test_a_pool_that_others_race_for_is_not_too_small_for_a_replica_that_serves() -> None:
     own, racers = objects.replica("c0"), [objects.replica("c0", 1, owner=name, served=False) for name in ("x", "y")]
     crowded = objects.cluster("c0", nodes=2)

@@ -17,6 +17,7 @@ def fleet(size: int) -> list[Object]:
     return clusters + [replica(f"c{index:03}", owner=f"other{index}") for index in range(size)]
 
 
+@pytest.mark.proves("R1")
 @pytest.mark.parametrize("size", [3, 100])
 def test_a_settled_deployment_fetches_only_its_clusters_by_name_whatever_the_fleet(size: int) -> None:
     server, own = Server(*fleet(size)), [replica("c000"), replica("c001")]
@@ -42,6 +43,7 @@ def residents(server: Server) -> list[str]:
     return sorted(name.removeprefix("residents-") for name in server.asked if name.startswith("residents-"))
 
 
+@pytest.mark.proves("R1")
 @pytest.mark.parametrize("size", [30, 100])
 def test_a_deployment_with_something_to_place_reads_the_replicas_of_a_few_clusters_whatever_the_fleet(
     size: int,
@@ -72,6 +74,7 @@ def free(name: str) -> Object:
     return published
 
 
+@pytest.mark.proves("R6")
 def test_only_clusters_that_say_they_have_room_are_read_and_one_that_names_what_none_has() -> None:
     fleet = [obj for number in range(20) for obj in full(f"full-{number:02}", told=True)]
     server = Server(*fleet, free("free"))
@@ -84,6 +87,7 @@ def test_only_clusters_that_say_they_have_room_are_read_and_one_that_names_what_
     assert set(server.asked) == {"candidates", "siblings", "residents-full-00"}
 
 
+@pytest.mark.proves("R2")
 def test_where_the_chosen_and_the_spare_clusters_turn_out_full_the_next_are_read_in_the_same_pass() -> None:
     stale = [obj for number in range(12) for obj in full(f"stale-{number:02}", told=False)]
     server = Server(*stale, *(free(f"small-{number}") for number in range(3)))
@@ -92,6 +96,7 @@ def test_where_the_chosen_and_the_spare_clusters_turn_out_full_the_next_are_read
     assert calls <= 6
 
 
+@pytest.mark.proves("R2")
 def test_a_cluster_that_was_not_read_by_the_last_call_is_not_chosen_and_the_next_pass_comes_soon() -> None:
     stale = [obj for number in range(150) for obj in full(f"stale-{number:02}", told=False)]
     server = Server(*stale)
@@ -102,6 +107,7 @@ def test_a_cluster_that_was_not_read_by_the_last_call_is_not_chosen_and_the_next
     )
 
 
+@pytest.mark.proves("R4")
 def test_an_unpublished_cluster_is_read_before_it_is_chosen_and_comes_after_those_that_say_they_have_room() -> None:
     server = Server(*(cluster(f"silent-{number}") for number in range(12)), free("told"))
     result, _ = run(deployment(**EU), server)
@@ -149,6 +155,7 @@ def test_a_pass_decides_within_six_calls_where_a_listed_sibling_and_a_namespace_
     assert [placed["cluster"] for placed in result.status["placements"]] == ["gold"]
 
 
+@pytest.mark.proves("R8")
 def test_selectors_that_contradict_each_other_match_nothing_and_fetch_no_cluster() -> None:
     staged = cache(spec={"clusterSelector": {"matchLabels": {"region": "us"}}}, status={"clusters": []})
     server = Server(*fleet(3), staged)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy, unreachable
 from unit.preview.fakes import TEAM, conditions_of, existing
@@ -26,6 +28,7 @@ def placed(control: ControlPlane) -> list[tuple[str, bool]]:
     return [(entry["cluster"], entry["leaving"]) for entry in entries]
 
 
+@pytest.mark.proves("R92", "P81")
 def test_a_cluster_that_does_not_answer_is_named_once_with_its_replicas_which_stay_placed() -> None:
     control = settled(cluster("east", nodes=2), cluster("west"), deployment(replicas=3))
     before = placed(control)
@@ -70,6 +73,7 @@ def test_a_cluster_that_answers_again_makes_the_deployment_ready_again() -> None
     assert replicas_ready(control)[:2] == ("True", "AllReplicasReady")
 
 
+@pytest.mark.proves("P82")
 def test_a_cluster_whose_gateway_has_lost_its_address_cannot_be_reached() -> None:
     own, lost = replica("a"), observed_cluster("a", status={"gateway": None})
     result, _ = run(observed_deployment(), Server(lost, own), own)

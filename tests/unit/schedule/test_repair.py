@@ -35,6 +35,7 @@ def conditions(control: ControlPlane) -> dict[str, str]:
     return {each["type"]: each["status"] for each in found["status"]["conditions"]}
 
 
+@pytest.mark.proves("R48", "P28")
 @pytest.mark.parametrize("gang", [False, True], ids=["a pod", "a gang"])
 def test_the_only_replica_on_a_full_fleet_that_crashes_after_it_served_is_repaired_by_an_edit(gang: bool) -> None:
     crashes = False
@@ -89,6 +90,7 @@ def test_a_crashed_replica_on_a_cluster_that_does_not_answer_waits() -> None:
     assert image_of(control) == BROKEN
 
 
+@pytest.mark.proves("R55", "P31")
 @pytest.mark.parametrize("gang", [False, True], ids=["pods", "gangs"])
 @pytest.mark.parametrize("good", [True, False], ids=["a good edit", "a bad edit"])
 def test_the_only_replica_on_a_full_fleet_is_edited_copy_by_copy_and_serves_all_along(gang: bool, good: bool) -> None:

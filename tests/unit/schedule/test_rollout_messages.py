@@ -31,6 +31,7 @@ DRIFTED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("R65")
 @pytest.mark.parametrize(("spec", "remedy"), DRIFTED.values(), ids=DRIFTED)
 def test_a_replica_that_has_drifted_is_shown_what_would_move_it(spec: dict[str, Any], remedy: str) -> None:
     assert remedy in reported("PlacementDrifted", **spec).message
@@ -45,6 +46,7 @@ def test_what_only_a_new_replica_can_replace_is_not_promised_a_change_where_it_s
 UNPLACED = {"replicas": 2, "rollout": {"maxSurge": 0, "maxUnavailable": 1}, "modelCacheRef": None}
 
 
+@pytest.mark.proves("R65")
 def test_a_rollout_whose_budget_other_replicas_use_up_says_so_and_names_the_field_to_raise() -> None:
     found = reported("RolloutProgressing", serving={"mode": "PrefillDecode"}, **UNPLACED)
     assert (found.status, found.reason) == ("True", "WaitingForRoom")
@@ -53,6 +55,7 @@ def test_a_rollout_whose_budget_other_replicas_use_up_says_so_and_names_the_fiel
     )
 
 
+@pytest.mark.proves("R59")
 def test_a_paused_rollout_counts_starting_replicas_too() -> None:
     paused: dict[str, Any] = {"rollout": {"paused": True}, "replicas": 2, "modelCacheRef": None}
     own = replica("a")
@@ -62,6 +65,7 @@ def test_a_paused_rollout_counts_starting_replicas_too() -> None:
     assert (found.reason, "; 1 new replica starts at it all the same" in found.message) == ("Paused", True)
 
 
+@pytest.mark.proves("R65")
 @pytest.mark.parametrize(
     ("edit", "there"),
     [
@@ -80,6 +84,7 @@ def test_the_pass_that_changes_the_last_replica_does_not_say_that_it_is_ready_or
     assert said["RolloutProgressing"] == ("True", "RollingOut")
 
 
+@pytest.mark.proves("R65")
 def test_a_ready_of_an_earlier_spec_is_not_counted() -> None:
     own = replica("a")
     ready = [{**each, "observedGeneration": 1} for each in own.body["status"]["conditions"]]
@@ -90,6 +95,7 @@ def test_a_ready_of_an_earlier_spec_is_not_counted() -> None:
     assert (found.status, "0 of 1 replicas ready" in found.message) == ("False", True)
 
 
+@pytest.mark.proves("R65")
 def test_a_held_edit_to_more_copies_is_named_and_the_rollout_is_not_complete() -> None:
     own = replica("a")
     asked = deployment(modelCacheRef=None, engines=[{"name": "main", "copies": 2, "members": [member()]}])
@@ -101,6 +107,7 @@ def test_a_held_edit_to_more_copies_is_named_and_the_rollout_is_not_complete() -
     assert (progress.status, "cluster a has not published its pools" in progress.message) == ("True", True)
 
 
+@pytest.mark.proves("R65")
 def test_a_rollout_that_can_change_replicas_in_place_names_the_budget_for_it() -> None:
     found = reported("RolloutProgressing", modelCacheRef=None, serving={"mode": "PrefillDecode"})
     assert (found.reason, IN_PLACE in found.message) == ("WaitingForRoom", True)
@@ -123,6 +130,7 @@ WAITING: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.proves("R94")
 @pytest.mark.parametrize(("edit", "why"), WAITING.values(), ids=WAITING)
 def test_an_edit_that_waits_says_what_each_cluster_lacks_and_the_deployment_is_not_ready(
     edit: dict[str, Any], why: str
@@ -136,6 +144,7 @@ def test_an_edit_that_waits_says_what_each_cluster_lacks_and_the_deployment_is_n
     assert result.ready is False
 
 
+@pytest.mark.proves("R91")
 def test_a_replica_that_serves_until_its_replacement_does_counts_as_ready_and_the_deployment_stays_ready() -> None:
     own = replica("a")
     edited = deployment(serving={"mode": "PrefillDecode"}, modelCacheRef=None)
@@ -149,6 +158,7 @@ def test_a_replica_that_serves_until_its_replacement_does_counts_as_ready_and_th
     assert result.ready is True
 
 
+@pytest.mark.proves("R91")
 def test_a_replica_that_leaves_a_cluster_that_does_not_answer_is_not_counted() -> None:
     tainted: dict[str, Any] = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
     lost = [{"type": "Ready", "status": "False"}, {"type": "ClusterReady", "status": "False", "reason": "Unreachable"}]

@@ -51,6 +51,7 @@ SERVED_INPUTS: dict[str, tuple[dict[str, Any], tuple[Object, ...]]] = {
 }
 
 
+@pytest.mark.proves("R40")
 @pytest.mark.parametrize(("spec", "objects"), SERVED_INPUTS.values(), ids=SERVED_INPUTS)
 def test_a_serving_replica_is_composed_again_whatever_happens_to_its_inputs(
     spec: dict[str, Any], objects: tuple[Object, ...]
@@ -74,6 +75,7 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.proves("R40")
 @pytest.mark.parametrize(("composite", "observed", "field"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_is_fatal_and_names_the_field_so_that_nothing_changes(
     composite: Object, observed: tuple[Object, ...], field: str

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from unit.preview.fakes import TEAM, existing
@@ -50,6 +52,7 @@ def gang() -> Body:
     return found
 
 
+@pytest.mark.proves("R44")
 def test_tolerations_of_a_pool_reach_the_pods_of_the_engines_on_it_alone() -> None:
     pools = {"name": "amd", "tolerations": [AMD, DEDICATED]}, {"name": "plain"}
     control = settled(site("a", *pools), deployment(replicas=2))
@@ -61,6 +64,7 @@ def test_both_members_of_a_gang_tolerate_what_its_pool_says() -> None:
     assert tolerated(control) == [("amd", [NVIDIA, AMD])] * 2
 
 
+@pytest.mark.proves("R44")
 def test_a_pool_without_tolerations_stamps_none() -> None:
     control = settled(site("a", {"name": "plain"}), deployment())
     (replica,) = control.list("ModelReplica")
@@ -68,6 +72,7 @@ def test_a_pool_without_tolerations_stamps_none() -> None:
     assert "tolerations" not in existing(control, "InferenceCluster", None, "a")["status"]["gpuPools"][0]
 
 
+@pytest.mark.proves("R44")
 def test_an_edit_of_a_pools_tolerations_is_rolled_out() -> None:
     clusters = [site(name, {"name": "pool"}) for name in ("a", "b", "c")]
     control = settled(*clusters, deployment(replicas=3))

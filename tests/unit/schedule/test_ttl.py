@@ -17,6 +17,8 @@ from modelplane.schedule.ttl import input_versions, response_ttl
 from modelplane.step import Object, Request
 from unit.schedule.objects import Server, cluster, deployment, replica, run
 
+pytestmark = pytest.mark.proves("R12")
+
 UNPLACED = Schedule(replicas=1, unplaced=1)
 SMALL = cluster("a", memory="24Gi")
 _NUMBERS = count()

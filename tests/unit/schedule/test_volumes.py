@@ -91,6 +91,7 @@ def test_a_new_replica_is_stamped_with_the_volume_once_it_is_staged_and_waits_be
     assert mounted(control) == {"east": staged(control)}
 
 
+@pytest.mark.proves("R62")
 def test_another_volume_is_rolled_out_within_the_budget() -> None:
     names = ("east", "north", "west")
     control = settled(*map(site, names), weights(), chat(3, maxSurge=0, maxUnavailable=1))
@@ -115,6 +116,7 @@ def test_a_paused_rollout_keeps_the_volume_that_is_mounted() -> None:
     assert reported(control, "RolloutProgressing")[1] == "Paused"
 
 
+@pytest.mark.proves("R62")
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_a_replica_that_mounts_a_volume_and_has_none_stamped_is_stamped_with_it_and_not_restarted(
     replicas: int,
@@ -131,6 +133,7 @@ def test_a_replica_that_mounts_a_volume_and_has_none_stamped_is_stamped_with_it_
     assert (set(stamped(control)), generations(control)) == ({staged(control)}, before)
 
 
+@pytest.mark.proves("R62")
 def test_another_cache_that_is_not_staged_there_is_an_edit_that_is_held_until_it_is() -> None:
     control = settled(site("east"), weights(), weights("other", tier="gold"), chat(maxSurge=0, maxUnavailable=1))
     before = mounted(control)

@@ -47,6 +47,7 @@ def test_what_is_not_reached_is_postponed_and_the_next_pass_continues_there() ->
     assert counted == [3, 0]
 
 
+@pytest.mark.proves("R19")
 @pytest.mark.parametrize("others", [1, 2, 8])
 def test_a_search_goes_on_whatever_other_namespaces_search_in_between(others: int) -> None:
     scene = Scene(fleet(*[0] * 8))
@@ -65,6 +66,7 @@ def test_a_search_goes_on_whatever_other_namespaces_search_in_between(others: in
     assert left == sorted(left, reverse=True)
 
 
+@pytest.mark.proves("R19")
 def test_nothing_is_placed_while_a_cluster_is_not_looked_at() -> None:
     first, *_, last = passes(Scene(fleet(1, 1, 1, 1, 8)), 2 * FIRST)
     assert (places(first), first.unplaced) == ([], 1)
@@ -72,6 +74,7 @@ def test_nothing_is_placed_while_a_cluster_is_not_looked_at() -> None:
     assert places(last) == ["c4/0"]  # the one with most room, which was looked at last
 
 
+@pytest.mark.proves("R19")
 def test_a_serving_replica_is_not_evicted_while_a_cluster_is_not_looked_at() -> None:
     clusters = fleet(0, 0, 0, 1)
     clusters[3] = replace(clusters[3], taints=(Taint("out", Effect.NO_EXECUTE),))

@@ -121,6 +121,7 @@ def test_a_pass_has_states_for_each_cluster_up_to_a_bound(clusters: int, states:
         assert search_budget.SearchBudget(clusters).states == states
 
 
+@pytest.mark.proves("R19")
 def test_searches_that_hit_their_bound_do_not_have_the_states_of_the_whole_fleet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -107,6 +107,7 @@ MIXED = {
 }
 
 
+@pytest.mark.proves("P67")
 @pytest.mark.parametrize("case", MIXED)
 def test_the_closest_device_satisfies_the_most_conditions_of_the_request(case: str) -> None:
     selectors, devices, closest = MIXED[case]

@@ -57,6 +57,7 @@ def test_the_first_reason_in_the_order_of_precedence_holds(there: Cluster, refus
 EVERYTHING, DEDICATED = Toleration(exists=True), Toleration("dedicated", value="ml")
 
 
+@pytest.mark.proves("R74")
 @pytest.mark.parametrize(
     ("toleration", "taint", "accepted"),
     [

@@ -101,6 +101,7 @@ CASES = [
 ]
 
 
+@pytest.mark.proves("R14")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_requests_are_matched_exactly(case: Case) -> None:
     assert ways(case.devices, *case.requests) == case.then
@@ -126,6 +127,7 @@ def test_alike_entries_are_not_distinguished_however_many_there_are() -> None:
     assert ways(alike, *((1, (ANY,)) for _ in range(15)), (2, (ANY,))) == TooFewDevices("main", "r15", 1, 2)
 
 
+@pytest.mark.proves("R13")
 def test_the_order_of_entries_does_not_decide_whether_requests_fit() -> None:
     small, big = gpu(1, 24, "small"), gpu(1, 80, "big")
     requests = (1, (ANY,)), (1, (memory("80Gi"),))

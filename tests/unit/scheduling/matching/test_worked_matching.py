@@ -71,6 +71,7 @@ CASES = [
 ]
 
 
+@pytest.mark.proves("R104", "R107", "R109", "P46")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_an_engine_gets_the_pool_or_the_refusal_of_the_worked_case(case: Match) -> None:
     decided = Scene([cluster("a", *case.pools)]).decide(deployment(case.engine))
@@ -83,6 +84,7 @@ def claimed(engine: Engine, *pools: Pool) -> StampedEngine:
     return placement.engines[0]
 
 
+@pytest.mark.proves("R105")
 def test_10_both_requests_are_resolved() -> None:
     (member,) = claimed(two(4), pool(1, gpu(8))).members
     assert [(claim.name, claim.device_class, claim.count) for claim in member.claims] == [
@@ -91,11 +93,13 @@ def test_10_both_requests_are_resolved() -> None:
     ]
 
 
+@pytest.mark.proves("R106")
 def test_11_only_the_real_device_is_resolved() -> None:
     (member,) = claimed(with_nic(), pool(1, gpu(8), nic())).members
     assert [claim.name for claim in member.claims] == ["gpu"]
 
 
+@pytest.mark.proves("R108")
 @pytest.mark.parametrize("first", ["p", "q"])
 def test_13_the_order_of_engines_does_not_make_a_replica_infeasible(first: str) -> None:
     p, q = (standalone(request(8, memory(least)), name=name) for name, least in (("p", "141Gi"), ("q", "200Gi")))

@@ -49,6 +49,7 @@ def test_an_engine_goes_back_to_a_later_pool_where_a_later_engine_needs_the_firs
     assert outcome(there, standalone(name="any"), standalone(request(8, memory("80Gi")), name="big")) == ["y", "x"]
 
 
+@pytest.mark.proves("R16")
 def test_a_member_that_could_claim_elsewhere_is_not_left_claimless() -> None:
     synthetic, real = pool(2, gpu(8), nic(), name="synthetic"), pool(2, gpu(8), nic(1, ClaimKind.DRA), name="real")
     both = gang([request(1, NIC, name="nic")], [request()])
@@ -67,6 +68,7 @@ def test_members_that_want_different_pools_have_none() -> None:
     )
 
 
+@pytest.mark.proves("P68")
 def test_the_device_closest_to_a_request_is_the_closest_of_all_pools_that_have_none() -> None:
     small, large = pool(1, gpu(8, 24, model="l4"), name="l4"), pool(1, gpu(8, 80, model="a100"), name="a100")
     nearest = NoDevice("main", "gpu", 0, Closest("memory >= 100Gi", f"{GPU}, gpu", "80Gi"), pool="a100")
@@ -116,6 +118,7 @@ def test_of_pools_without_room_the_one_with_the_smallest_shortage_is_named() -> 
     assert outcome(there, standalone(copies=4)) == NoRoom("main", 4, 3, pool="y")
 
 
+@pytest.mark.proves("R15")
 def test_an_engine_that_claims_nothing_real_is_refused_as_such() -> None:
     assert outcome(cluster("a", pool(1, nic())), standalone(request(1, NIC))) == NotClaimable("main", pool="x")
 

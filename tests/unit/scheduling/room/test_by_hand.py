@@ -48,6 +48,7 @@ NEVER = {
 }
 
 
+@pytest.mark.proves("R26")
 def test_a_replica_by_hand_that_its_own_pass_has_refused_holds_nothing_until_it_is_not() -> None:
     there, refused = cluster("a", pool(1)), replace(by_hand(), refused=True)
     assert places(Scene([there], [refused]).decide(deployment())) == ["a/0"]
@@ -56,12 +57,14 @@ def test_a_replica_by_hand_that_its_own_pass_has_refused_holds_nothing_until_it_
     assert Scene([there], [replace(refused, has_served=True)]).decide(deployment()).unplaced == 1
 
 
+@pytest.mark.proves("R25")
 @pytest.mark.parametrize("never", NEVER.values(), ids=NEVER)
 def test_a_replica_by_hand_that_can_never_bind_holds_nothing(never: Replica) -> None:
     ours = deployment(replicas=4)
     assert places(Scene([FOUR], [never]).decide(ours)) == ["a/0", "a/1", "a/2", "a/3"]
 
 
+@pytest.mark.proves("R27")
 def test_a_replica_by_hand_that_never_served_yields_to_all_before_it_and_then_holds_nothing() -> None:
     first, second = deployment(name="first"), deployment(name="second")
     there = cluster("a", pool(1))
@@ -100,6 +103,7 @@ def open_to(name: str, **labels: str) -> Cluster:
     return replace(cluster(name, pool(4, gpu())), allowed=labels)
 
 
+@pytest.mark.proves("R71")
 def test_a_cluster_takes_replicas_of_the_namespaces_that_it_allows_alone() -> None:
     scene = Scene([open_to("a", tier="gold"), open_to("b", tier="silver")])
     scene.namespace = {"tier": "silver"}
@@ -110,6 +114,7 @@ def test_a_cluster_takes_replicas_of_the_namespaces_that_it_allows_alone() -> No
     assert refused == {"a": NotAllowed("team", "tier", "gold"), "b": NotAllowed("team", "tier", "silver")}
 
 
+@pytest.mark.proves("R71")
 def test_narrowing_the_allowed_namespaces_ends_nothing_that_runs() -> None:
     ours = deployment()
     scene = Scene([open_to("a", tier="gold"), cluster("b", pool(4))], [replica(ours, "a/0")])

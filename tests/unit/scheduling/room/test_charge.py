@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from modelplane.model.deployment import Profile, Role
 from modelplane.model.fleet import Device
 from modelplane.model.replica import Claim, StampedEngine, StampedMember
@@ -27,6 +29,7 @@ def test_a_claim_that_one_entry_satisfies_surely_takes_its_count_there() -> None
     assert charged((BIG, SMALL, nic()), claim(2, memory("141Gi"))) == ((2, 2), (0, 0), (0, 0))
 
 
+@pytest.mark.proves("R29")
 def test_a_claim_that_several_entries_satisfy_charges_each_of_them() -> None:
     assert charged((BIG, SMALL), claim(2, ANY)) == ((0, 2), (0, 2))
     assert charged((BIG, SMALL), claim(2)) == ((0, 2), (0, 2))
@@ -49,6 +52,7 @@ NUMBERS = list(range(1, 31))
 LONG = f"{NUMBERS}.all(a, {NUMBERS}.all(b, a * b > 0)) && {memory('141Gi')}"
 
 
+@pytest.mark.proves("R29")
 def test_a_claim_whose_selectors_take_long_is_charged_with_every_entry_of_its_class_and_so_is_what_is_matched() -> None:
     other = gpu(3, 141, "other", device_class="other")
     assert charged((BIG, SMALL, other), claim(2, memory("141Gi"))) == ((2, 2), (0, 0), (0, 0))

@@ -47,6 +47,7 @@ def test_alike_pods_fill_a_nodes_memory_exactly(node: int, each: int, fit: int) 
     assert len(scene.decide(deployment(asking(each), replicas=8)).placements) == fit
 
 
+@pytest.mark.proves("R21")
 def test_pods_of_a_replica_that_ask_for_memory_have_a_node_each() -> None:
     scene = Scene([cluster("a", declaring(2, 64))])
     leader = Member(Role.LEADER, 1, (), Resources(memory=GI))
@@ -94,6 +95,7 @@ def test_clusters_that_lack_memory_alike_are_counted_together() -> None:
     assert "pool x: no room for engine main: needs 64Gi memory on a node, at most 24Gi free" in found
 
 
+@pytest.mark.proves("R21")
 def test_an_engine_that_requests_no_memory_is_placed_beside_any_requests() -> None:
     scene = Scene([cluster("a", declaring(1, 64))])
     scene.run(deployment(asking(64), name="first"))

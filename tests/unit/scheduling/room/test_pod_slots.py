@@ -38,6 +38,7 @@ def message(scene: Scene, one: Deployment) -> str:
     return explain(scene.decide(one), one).message
 
 
+@pytest.mark.proves("R20")
 @pytest.mark.parametrize(
     ("there", "engine", "fit"),
     [
@@ -60,6 +61,7 @@ def test_as_many_gangs_are_placed_as_the_nodes_run_pods(there: Pool, engine: Eng
     assert len(scene.decide(deployment(engine, replicas=8)).placements) == fit
 
 
+@pytest.mark.proves("R20")
 def test_pods_that_claim_are_as_many_as_devices_whatever_a_node_runs_beside_them() -> None:
     scene = Scene([cluster("a", running(40, 9))])
     one = deployment(standalone(request(1)), replicas=400)
@@ -81,6 +83,7 @@ def test_a_pool_whose_slots_are_taken_says_how_many_are_free_and_who_holds_them(
     assert "held by first" in found
 
 
+@pytest.mark.proves("R20")
 def test_a_serving_replica_keeps_its_pods_where_the_pool_runs_fewer_and_nothing_is_placed_beside_it() -> None:
     one = deployment(gang(63))
     scene = Scene([cluster("a", pool(1))])
@@ -103,6 +106,7 @@ def test_an_edit_that_takes_more_pods_than_are_left_is_withheld() -> None:
     assert grown.engines[0].members[1].pods == 99
 
 
+@pytest.mark.proves("R20")
 def test_a_replica_by_hand_that_claims_nothing_yields_to_all_before_it() -> None:
     idle = StampedEngine("main", (StampedMember(Role.STANDALONE, "x", 1, ()),), copies=64)
     first, second = replica(None, "a/7", idle, age=2, serves=False), replica(None, "a/8", idle, age=1, serves=False)

@@ -65,6 +65,7 @@ CASES = [
 ]
 
 
+@pytest.mark.proves("R29")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_there_is_room_exactly_where_no_arrangement_of_the_others_strands_a_group(case: Pool) -> None:
     assert (shortage(case.nodes, case.counts, pool_of(*case.groups)) is None) is (case.then == "fits")

@@ -72,6 +72,7 @@ def test_the_claim_asks_for_the_gpus_of_the_pool_by_their_driver_and_never_for_w
     assert engine.members[0].claims == (Claim("gpu", GPU, 4, (f'device.driver == "{GPU}"', own)),)
 
 
+@pytest.mark.proves("R78")
 def test_the_gpu_is_the_entry_that_capabilities_name_else_the_only_claimed_one_else_gpu() -> None:
     amd = Device("mi300", "gpu.amd.com", "gpu.amd.com", 8, capacity=(("memory", "192Gi"),))
     nic = Device("nic", "nic.example.com", "nic", 8, ClaimKind.DRA)
@@ -126,6 +127,7 @@ def test_a_profile_whose_pods_a_cluster_does_not_take_leaves_the_cluster_to_the_
     assert chosen(Scene([closed, opened]).decide(ours)) == [("b/0", "h200")]
 
 
+@pytest.mark.proves("P145")
 def test_the_selector_of_the_model_holds_for_all_its_profiles() -> None:
     ours = catalogued(SECOND)
     ours = replace(ours, resolution=replace(ours.resolution, selector={"tier": "production"}))
@@ -159,6 +161,7 @@ def test_scale_down_takes_the_least_preferred_profile_first_among_those_that_ser
     assert {end.cause for end in decided.ending} == {EndCause.SCALE_DOWN}
 
 
+@pytest.mark.proves("R80")
 def test_a_replica_keeps_its_profile_when_a_better_one_finds_room() -> None:
     ours = catalogued(FIRST, SECOND)
     scene = Scene([cluster("b", H100)])
@@ -185,6 +188,7 @@ def test_a_profile_that_is_added_or_moved_moves_nobody() -> None:
         assert decided.rolling is None
 
 
+@pytest.mark.proves("R82")
 def test_an_edit_of_a_profile_rolls_out_to_the_replicas_on_it_and_to_no_other() -> None:
     ours = catalogued(profile("one", requires=BIG), profile("two"), replicas=2)
     scene = Scene([cluster("a", H200), cluster("b", H100)])
@@ -293,6 +297,7 @@ def _with_driver(engines: tuple) -> tuple:  # type: ignore[type-arg]
     return (replace(engine, members=(replace(member, requests=(plain,)),)),)
 
 
+@pytest.mark.proves("R85")
 def test_a_model_that_is_gone_holds_what_runs_and_places_nothing() -> None:
     scene = serving("any")
     gone = catalogued(replicas=2)
@@ -337,6 +342,7 @@ def test_replicas_of_a_deployment_with_engines_are_taken_over_by_the_profile_tha
     assert decided.rolling is None
 
 
+@pytest.mark.proves("R84")
 def test_of_pools_that_fall_short_the_one_that_comes_nearest_is_named() -> None:
     """A pool that fails at a later capability comes nearer, and of those short of memory the one with the most."""
     needs = profile("p", requires=Requires(memory_per_gpu="80Gi", precisions=("fp4",)))

@@ -39,6 +39,7 @@ def _lets_leave(source: str) -> bool:
     return any(isinstance(call.func, ast.Attribute) and call.func.attr == "leave" for call in _calls(source))
 
 
+@pytest.mark.proves("R30")
 @pytest.mark.parametrize(
     ("does", "modules"),
     [

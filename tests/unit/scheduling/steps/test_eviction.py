@@ -39,6 +39,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.proves("R33")
 def test_each_refusal_says_whether_the_cluster_was_asked() -> None:
     # What a refusal says depends on its kind alone, so its fields are not given.
     assert {kind.__name__: kind.answer.fget(object.__new__(kind)) for kind in PRECEDENCE if kind is not NoPools} == {  # type: ignore[attr-defined]
@@ -63,6 +64,7 @@ BROKEN: dict[str, tuple[dict[str, object], str]] = {
 WAYS_OUT: dict[str, dict[str, object]] = {"a taint": {"taints": (AWAY,)}, "its deletion": {"deleting": True}}
 
 
+@pytest.mark.proves("R33")
 @pytest.mark.parametrize("others", [(), ("c",)], ids=["alone", "beside a full one"])
 @pytest.mark.parametrize("way_out", WAYS_OUT)
 @pytest.mark.parametrize("broken", BROKEN)

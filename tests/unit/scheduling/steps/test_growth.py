@@ -93,6 +93,7 @@ def test_an_edit_that_does_not_fit_is_named_with_its_numbers() -> None:
     )
 
 
+@pytest.mark.proves("R126")
 def test_31_beside_a_labelled_hand_written_replica_an_edit_to_more_copies_is_held_for_lack_of_room() -> None:
     by_hand = replica(None, "a/0", stamped(count=1), age=9)
     ours = at_once(deployment(standalone(request(1), copies=2)))

@@ -32,6 +32,7 @@ def serving(*others: Pool) -> Scene:
     return scene
 
 
+@pytest.mark.proves("R81")
 @pytest.mark.parametrize(
     ("profiles", "pools", "improvable"),
     [
@@ -64,6 +65,7 @@ def test_pinned_replicas_could_too() -> None:
     assert serving(LARGE).decide(edited(BEST, ANY, pinned=True)).improvable == {"best": 1}
 
 
+@pytest.mark.proves("R81")
 def test_the_fleet_is_asked_for_in_the_pass_that_follows_an_edit_and_in_no_other() -> None:
     scene = serving(LARGE)
     scene.decide(catalogued(BEST, ANY, replicas=2))
@@ -82,6 +84,7 @@ def test_a_new_replica_takes_the_better_profile_and_scaling_down_ends_the_worst(
     assert sorted(each.profile for each in decided.placements) == ["any", "best"]
 
 
+@pytest.mark.proves("R80")
 def test_a_surge_takes_the_own_profile_or_a_better_one_and_never_a_worse_one() -> None:
     newer = profile("best", requires=Requires(memory_per_gpu="141Gi"), content="newer")
     scene = Scene([cluster("a", LARGE)])

@@ -84,6 +84,7 @@ SITUATIONS = [
 ]
 
 
+@pytest.mark.proves("R1")
 @pytest.mark.parametrize("case", SITUATIONS, ids=lambda case: case.rule)
 def test_a_pass_asks_only_for_what_its_decision_turns_on(case: Situation) -> None:
     scene = Scene(nodes(a=1, b=1, c=4), [*case.own, *case.others])

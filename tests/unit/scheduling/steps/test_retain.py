@@ -87,6 +87,7 @@ def found(case: State, *, serves: bool) -> Schedule:
     return decided
 
 
+@pytest.mark.proves("R34")
 @pytest.mark.parametrize("case", STATES, ids=lambda case: case.rule)
 def test_a_serving_replica_leaves_only_for_the_listed_causes(case: State) -> None:
     decided = found(case, serves=True)
@@ -101,6 +102,7 @@ def test_a_serving_replica_leaves_only_for_the_listed_causes(case: State) -> Non
     assert bool(placement.why) is (case.then != "applied")
 
 
+@pytest.mark.proves("R37")
 @pytest.mark.parametrize("case", [case for case in STATES if case.then == "leaves"], ids=lambda case: case.rule)
 def test_a_replica_that_never_served_and_has_to_leave_ends_at_once(case: State) -> None:
     decided = found(case, serves=False)

@@ -51,6 +51,7 @@ def carried(scene: Scene) -> list[str]:
     return sorted(replica.content for replica in scene.replicas.values())
 
 
+@pytest.mark.proves("R50", "R122")
 def test_27_an_edit_surges_where_there_is_room_one_replica_at_a_time() -> None:
     one = old(3)
     scene = serving(one, a=1, b=1, c=1, d=0)
@@ -69,6 +70,7 @@ def test_27_an_edit_surges_where_there_is_room_one_replica_at_a_time() -> None:
     assert (carried(scene), last.rolling) == (["v2", "v2", "v2"], None)
 
 
+@pytest.mark.proves("R53", "R122")
 def test_27_without_room_one_replica_is_changed_in_place_and_the_next_once_it_serves() -> None:
     one = old(3)
     scene = serving(one, a=1, b=1, c=1)
@@ -81,6 +83,7 @@ def test_27_without_room_one_replica_is_changed_in_place_and_the_next_once_it_se
         scene.serve()
 
 
+@pytest.mark.proves("R56", "R123")
 def test_28_a_bad_edit_leaves_the_others_serving_and_the_old_manifest_puts_the_changed_one_back_at_once() -> None:
     one = old(3)
     scene = serving(one, a=1, b=1, c=1)
@@ -93,6 +96,7 @@ def test_28_a_bad_edit_leaves_the_others_serving_and_the_old_manifest_puts_the_c
     assert (carried(scene), set(stamps(back).values())) == (["v1", "v1", "v1"], {Stamp.APPLY})
 
 
+@pytest.mark.proves("R50")
 @pytest.mark.parametrize(("copies", "complete", "goes"), [(1, False, False), (2, False, True), (1, True, True)])
 def test_a_replica_ends_for_another_once_that_is_complete_or_has_as_many_copies_that_serve(
     copies: int, complete: bool, goes: bool
@@ -116,6 +120,7 @@ def crash(scene: Scene, *uids: str) -> None:
         scene.replicas[uid] = replace(scene.replicas[uid], crashed=True)
 
 
+@pytest.mark.proves("R48")
 @pytest.mark.parametrize("gang", [False, True])
 def test_the_only_replica_on_a_full_fleet_is_changed_in_place_once_it_has_crashed(gang: bool) -> None:
     one = old()
@@ -133,6 +138,7 @@ def test_the_only_replica_on_a_full_fleet_is_changed_in_place_once_it_has_crashe
 NOT_REPAIRED: dict[str, Rollout] = {"paused": Rollout(paused=True), "its probe fails": Rollout()}
 
 
+@pytest.mark.proves("R48")
 @pytest.mark.parametrize(("why", "rollout"), NOT_REPAIRED.items(), ids=NOT_REPAIRED)
 def test_a_replica_that_is_paused_or_only_fails_its_probe_is_not_changed_outside_the_budget(
     why: str, rollout: Rollout
@@ -154,6 +160,7 @@ def test_a_crashed_replica_on_a_cluster_that_does_not_answer_is_not_changed() ->
     assert carried(scene) == ["v1"]
 
 
+@pytest.mark.proves("R48")
 def test_crashed_replicas_are_repaired_one_after_the_other_so_that_a_bad_edit_breaks_one() -> None:
     one = replace(old(4), rollout=Rollout(max_surge=Amount(0), max_unavailable=Amount(1)))
     scene = serving(one, a=4)
@@ -170,6 +177,7 @@ def test_crashed_replicas_are_repaired_one_after_the_other_so_that_a_bad_edit_br
     assert {scene.replicas[uid].content for uid in (first, second)} == {"v2"}
 
 
+@pytest.mark.proves("R48")
 def test_where_no_replica_serves_all_that_have_crashed_are_repaired_at_once() -> None:
     one = replace(old(3), rollout=Rollout(max_unavailable=Amount(0)))
     scene = serving(one, a=3)
@@ -178,6 +186,7 @@ def test_where_no_replica_serves_all_that_have_crashed_are_repaired_at_once() ->
     assert carried(scene) == ["v2", "v2", "v2"]
 
 
+@pytest.mark.proves("R124")
 def test_29_without_room_and_with_nothing_to_spare_it_waits_and_surges_once_there_is_room() -> None:
     one = old(1, Rollout(max_unavailable=Amount(0)))
     scene = serving(one, a=1)
@@ -187,6 +196,7 @@ def test_29_without_room_and_with_nothing_to_spare_it_waits_and_surges_once_ther
     assert places(scene.run(edited(one))) == ["-a/0", "a/1"]
 
 
+@pytest.mark.proves("R127")
 def test_32_by_default_the_only_replica_on_a_full_fleet_serves_on() -> None:
     one = old()
     scene = serving(one, a=1)
@@ -206,6 +216,7 @@ def starts(scene: Scene, uid: str, *, left: int) -> None:
     scene.replicas[uid] = now
 
 
+@pytest.mark.proves("R55", "R130")
 def test_35_copies_are_changed_without_room_for_a_surge_in_one_replica_after_the_other() -> None:
     one = of_copies(2)
     scene = serving(one, a=4)
@@ -234,6 +245,7 @@ TAKEN_DOWN: dict[str, tuple[Deployment, Deployment]] = {
 }
 
 
+@pytest.mark.proves("R55")
 @pytest.mark.parametrize(("one", "edit"), TAKEN_DOWN.values(), ids=TAKEN_DOWN)
 def test_an_edit_that_copies_do_not_serve_through_waits_for_room(one: Deployment, edit: Deployment) -> None:
     scene = serving(one, a=one.profiles[0].engines[0].copies)
@@ -250,6 +262,7 @@ def test_a_replica_with_copies_that_cannot_be_seen_is_not_changed() -> None:
     assert carried(scene) == ["v1"]
 
 
+@pytest.mark.proves("R55")
 @pytest.mark.parametrize(("then", "has"), [("v4", "v4"), ("v1", "v1"), (OTHER_PORT, "v2")])
 def test_while_its_copies_are_changed_a_replica_takes_another_edit_unless_that_would_end_what_serves(
     then: str, has: str
@@ -263,6 +276,7 @@ def test_while_its_copies_are_changed_a_replica_takes_another_edit_unless_that_w
     assert carried(scene) == [has]
 
 
+@pytest.mark.proves("R52")
 def test_a_surge_never_needs_a_response_larger_than_what_can_be_sent() -> None:
     one = replace(old(3), carried=3)
     scene = serving(one, a=1, b=1, c=1, d=0)
@@ -288,6 +302,7 @@ SURGES: dict[str, tuple[dict[str, tuple[int, int]], str]] = {
 }
 
 
+@pytest.mark.proves("R51")
 @pytest.mark.parametrize(("pools", "where"), SURGES.values(), ids=SURGES)
 def test_a_surge_takes_no_more_capable_devices_than_the_replica_has(
     pools: dict[str, tuple[int, int]], where: str
@@ -308,6 +323,7 @@ def test_where_no_surge_finds_as_capable_devices_another_replica_may_still_find_
     assert {"-a/0", "c/0"} <= set(places(scene.run(edited(one))))
 
 
+@pytest.mark.proves("R47")
 def test_a_replica_that_never_served_is_changed_at_once() -> None:
     one = old(3)
     scene = Scene(nodes(a=3))
@@ -316,6 +332,7 @@ def test_a_replica_that_never_served_is_changed_at_once() -> None:
     assert carried(scene) == ["v2", "v2", "v2"]
 
 
+@pytest.mark.proves("R49")
 def test_a_replica_that_does_not_serve_now_is_changed_before_younger_ones() -> None:
     one = old(3, Rollout(max_surge=Amount(0), max_unavailable=Amount(2)))
     scene = serving(one, a=3)
@@ -325,6 +342,7 @@ def test_a_replica_that_does_not_serve_now_is_changed_before_younger_ones() -> N
     assert scene.replicas[oldest.uid].content == "v2"
 
 
+@pytest.mark.proves("R46")
 def test_a_ready_of_an_earlier_generation_does_not_count_as_serving() -> None:
     one = old(4, Rollout(Amount(0), Amount(2)))
     scene = serving(one, a=4)
@@ -344,6 +362,7 @@ def test_one_whose_claims_are_edited_has_not_served_with_them_however_ready_it_i
     assert sorted(asked) == [4, 4, 8]
 
 
+@pytest.mark.proves("R53")
 def test_a_replica_that_only_a_surge_can_move_is_moved_even_if_maxsurge_is_0() -> None:
     one = replace(old(1, Rollout(Amount(0), Amount(1), follow_selectors=True)), cluster_selector={"region": "eu"})
     scene = Scene([cluster("a", pool(1, gpu()), region="eu")])
@@ -363,6 +382,7 @@ def test_what_grows_where_it_stands_has_room_beside_what_surged_in_the_same_pass
         assert sum(engine.copies for replica in scene.replicas.values() for engine in replica.engines) <= 4
 
 
+@pytest.mark.proves("R47")
 def test_a_replica_that_never_served_and_has_no_room_for_more_devices_is_replaced_where_there_is_room() -> None:
     one = with_engines(old(), (standalone(request(4)),))
     scene = Scene([cluster("a", pool(1, gpu()))])
@@ -387,6 +407,7 @@ def test_what_never_served_and_has_no_room_for_its_repair_is_replaced_where_ther
     assert carried(scene) == ["v2"]
 
 
+@pytest.mark.proves("R53")
 @pytest.mark.parametrize("unavailable", [1, 2])
 def test_where_no_replica_serves_as_many_are_repaired_at_a_time_as_may_be_unavailable(unavailable: int) -> None:
     one = old(4, Rollout(Amount(0), Amount(unavailable)))
@@ -401,6 +422,7 @@ def test_where_no_replica_serves_as_many_are_repaired_at_a_time_as_may_be_unavai
         scene.serve(*(uid for uid, replica in scene.replicas.items() if replica.content == "v2"))
 
 
+@pytest.mark.proves("R58")
 @pytest.mark.parametrize("replicas", [1, 3])
 def test_a_surge_for_one_that_does_not_serve_goes_on_until_the_new_one_serves(replicas: int) -> None:
     one = old(replicas)
@@ -426,6 +448,7 @@ def test_of_the_old_ones_beside_a_surge_the_one_that_stops_serving_ends_and_not_
     assert [end.replica.uid for end in scene.run(edited(one)).ending] == [flapped]
 
 
+@pytest.mark.proves("R58")
 def test_an_unreachable_cluster_is_no_reason_to_end_a_serving_replica() -> None:
     one = old(2, Rollout(Amount(1), Amount(0)))
     scene = serving(one, a=1, b=1, c=0)
@@ -437,6 +460,7 @@ def test_an_unreachable_cluster_is_no_reason_to_end_a_serving_replica() -> None:
     assert scene.run(edited(one)).ending == ()
 
 
+@pytest.mark.proves("R58")
 def test_a_replica_that_cannot_be_observed_is_the_last_to_leave_for_a_new_one() -> None:
     one = old(3, Rollout(Amount(1), Amount(0)))
     scene = serving(one, a=1, b=1, c=1, d=0)
@@ -449,6 +473,7 @@ def test_a_replica_that_cannot_be_observed_is_the_last_to_leave_for_a_new_one() 
         scene.change(name, answers=True, ready=True)
 
 
+@pytest.mark.proves("R59")
 def test_a_replica_without_a_place_fills_the_budget_of_those_that_do_not_serve() -> None:
     one = old(3, Rollout(Amount(0), Amount(1)))
     scene = serving(one, a=2)
@@ -466,6 +491,7 @@ def test_the_pass_that_changes_one_where_it_stands_waits_for_that_and_not_for_ro
     assert (rolling.no_room, rolling.waiting_for.changes) == (False, True)
 
 
+@pytest.mark.proves("R59")
 def test_a_paused_rollout_does_not_change_a_replica_that_never_served() -> None:
     one = old(1, Rollout(paused=True))
     scene = Scene(nodes(a=2))
@@ -474,6 +500,7 @@ def test_a_paused_rollout_does_not_change_a_replica_that_never_served() -> None:
     assert carried(scene) == ["v1"]
 
 
+@pytest.mark.proves("R59")
 def test_a_paused_rollout_changes_no_replica_and_places_missing_ones_as_the_spec_says() -> None:
     one = old(2, Rollout(paused=True))
     scene = serving(one, a=4)
@@ -483,6 +510,7 @@ def test_a_paused_rollout_changes_no_replica_and_places_missing_ones_as_the_spec
     assert carried(scene) == ["v1", "v1", "v2"]
 
 
+@pytest.mark.proves("R57")
 def test_a_replica_on_a_cluster_that_does_not_answer_is_passed_over() -> None:
     one = old(2, Rollout(max_surge=Amount(0), max_unavailable=Amount(2)))
     scene = serving(one, a=1, b=1)
@@ -491,6 +519,7 @@ def test_a_replica_on_a_cluster_that_does_not_answer_is_passed_over() -> None:
     assert {r.cluster: r.content for r in scene.replicas.values()} == {"a": "v1", "b": "v2"}
 
 
+@pytest.mark.proves("R58")
 def test_of_too_many_replicas_the_youngest_outdated_ones_leave_first() -> None:
     one = old(3)
     scene = serving(one, a=3)
@@ -520,6 +549,7 @@ def test_an_edit_while_more_copies_load_changes_no_more_than_the_budget_allows()
     assert carried(scene).count("v1") >= 2
 
 
+@pytest.mark.proves("R60", "P79")
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_replica_outside_the_selectors_is_named_and_moves_only_where_that_is_asked(follow: bool) -> None:
     one = old(1, Rollout(follow_selectors=follow))
@@ -540,6 +570,7 @@ def test_a_replica_under_a_taint_that_is_no_longer_tolerated_has_drifted() -> No
     assert ["maintenance" in drift.why for drift in scene.run(one).drifted] == [True]
 
 
+@pytest.mark.proves("R60")
 @pytest.mark.parametrize(("follow", "behind"), [(False, False), (True, True)])
 def test_an_upgrade_is_rolled_out_only_where_that_is_asked(follow: bool, behind: bool) -> None:
     one = at_once(old())
@@ -550,6 +581,7 @@ def test_an_upgrade_is_rolled_out_only_where_that_is_asked(follow: bool, behind:
     assert [p.updated for p in decided.placements] == [not behind]
 
 
+@pytest.mark.proves("R58")
 def test_while_a_rollout_is_paused_scale_down_ends_what_crashed_and_not_what_serves_with_earlier_pods() -> None:
     ours = replace(deployment(standalone(copies=2)), rollout=Rollout(paused=True))
     edited = {"content": "v2", "served_content": "v1", "complete": False}
@@ -559,6 +591,7 @@ def test_while_a_rollout_is_paused_scale_down_ends_what_crashed_and_not_what_ser
     assert [(end.replica.cluster, end.cause) for end in decided.ending] == [("a", EndCause.ROLLED_OUT)]
 
 
+@pytest.mark.proves("R58")
 def test_while_a_rollout_is_paused_what_serves_with_earlier_pods_stays_until_a_new_replica_serves() -> None:
     ours = replace(deployment(standalone(copies=2)), rollout=Rollout(paused=True))
     serving = replace(replica(ours, "a/0", stamped(copies=2), age=9), content="v2", complete=False, copies=1)

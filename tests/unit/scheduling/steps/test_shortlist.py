@@ -26,6 +26,7 @@ from unit.scheduling.scene import (
 OURS = deployment(replicas=3)
 
 
+@pytest.mark.proves("R7")
 @pytest.mark.parametrize(
     ("replicas", "read"), [(100, 12), (300, 10), (1_400, 2), (9_000, 1)], ids=["few", "more", "many", "too many"]
 )
@@ -61,6 +62,7 @@ def test_an_evicted_replica_stays_while_clusters_that_may_have_room_were_not_rea
     assert (places(decided), decided.ending) == (["-a/0"], ())
 
 
+@pytest.mark.proves("R6")
 def test_an_evicted_replica_stays_until_clusters_that_are_full_for_a_later_profile_were_read() -> None:
     ours = catalogued(profile("large", 8), profile("small", 4))
     bare, small = cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)]), cluster("b", pool(1, gpu(4)))
@@ -69,6 +71,7 @@ def test_an_evicted_replica_stays_until_clusters_that_are_full_for_a_later_profi
     assert schedule(ours, view) == Needs(residents=frozenset("b"))
 
 
+@pytest.mark.proves("R7")
 @pytest.mark.parametrize(("replicas", "read"), [(40, 64), (100, 30), (9_000, 1)], ids=["few", "many", "too many"])
 def test_no_more_replicas_are_read_before_an_evicted_one_ends_than_in_any_round(replicas: int, read: int) -> None:
     ours, bare = deployment(), cluster("a", pool(1), taints=[("gone", Effect.NO_EXECUTE)])
@@ -80,6 +83,7 @@ def test_no_more_replicas_are_read_before_an_evicted_one_ends_than_in_any_round(
     assert len(needs.residents) == read
 
 
+@pytest.mark.proves("R6")
 def test_the_cluster_that_comes_nearest_is_read_before_it_is_refused_though_another_was_read() -> None:
     other = deployment(name="other")
     full = published(nodes(a=2)[0], [replica(other, "a/0"), replica(other, "a/1")])
@@ -112,6 +116,7 @@ def guessed(candidates: tuple[Cluster, ...] = EMPTY) -> Needs:
     return needs
 
 
+@pytest.mark.proves("R3")
 def test_several_profiles_are_decided_on_a_shortlist_that_confirms_the_published_room() -> None:
     outside = published(cluster("c", pool(1, gpu(2))), [])
     needs = guessed((*EMPTY, outside))
@@ -123,6 +128,7 @@ def test_several_profiles_are_decided_on_a_shortlist_that_confirms_the_published
     assert decided.why["large"].startswith("1 pool ")
 
 
+@pytest.mark.proves("R3")
 def test_a_shortlist_with_less_room_than_it_published_is_no_reason_for_a_worse_profile() -> None:
     other = deployment(name="other")
     residents = {name: (replica(other, f"{name}/0", stamped(count=4)),) for name in "ab"}

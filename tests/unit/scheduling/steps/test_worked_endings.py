@@ -25,6 +25,7 @@ from unit.scheduling.scene import (
 )
 
 
+@pytest.mark.proves("R98", "P64")
 @pytest.mark.parametrize("degraded", [{"ready": False}, {"address": None}], ids=["not Ready", "no address"])
 def test_3_a_degraded_cluster_takes_nothing_new_and_keeps_what_runs(degraded: dict[str, object]) -> None:
     ours = deployment()
@@ -37,6 +38,7 @@ def test_3_a_degraded_cluster_takes_nothing_new_and_keeps_what_runs(degraded: di
     assert (placement.replica, placement.leaving, placement.stamp) == (running, False, Stamp.APPLY)
 
 
+@pytest.mark.proves("R102")
 def test_7_a_serving_replica_of_a_deleted_cluster_goes_when_its_replacement_serves() -> None:
     ours = deployment()
     scene = Scene(nodes(b=1), [replica(ours, "a/0")])
@@ -77,6 +79,7 @@ def test_15_no_schedule_sends_new_ones_elsewhere_and_moves_none() -> None:
     assert places(scene.decide(replace(ours, replicas=3))) == ["a/0", "b/0", "b/1"]
 
 
+@pytest.mark.proves("R110")
 def test_15_no_execute_moves_a_replica_once_its_replacement_serves() -> None:
     ours = deployment()
     scene = Scene(nodes(a=1, b=1), [replica(ours, "a/0")])
@@ -135,6 +138,7 @@ def test_an_evicted_replica_whose_selector_matches_no_cluster_says_so() -> None:
     )
 
 
+@pytest.mark.proves("R39")
 @pytest.mark.parametrize("seen", [{"ready": False}, {"stale": True}], ids=["crashes", "reported for an earlier spec"])
 def test_a_replica_that_is_not_seen_to_serve_lets_no_other_go_that_has_to_move(seen: dict[str, object]) -> None:
     ours = deployment()
@@ -153,6 +157,7 @@ def test_a_replica_on_a_cluster_that_does_not_answer_lets_no_other_go_that_has_t
     assert places(scene.decide(ours)) == ["-a/0", "b/0"]
 
 
+@pytest.mark.proves("R39")
 def test_of_those_that_have_to_move_one_that_serves_stays_until_others_do_before_one_that_does_not() -> None:
     ours = deployment()
     scene = Scene(nodes(b=1), [replica(ours, "gone/0", age=2), replica(ours, "a/0", age=1), replica(ours, "b/0")])
@@ -165,6 +170,7 @@ def test_of_those_that_have_to_move_one_that_serves_stays_until_others_do_before
 BROKEN = "device.driver == ("
 
 
+@pytest.mark.proves("R117")
 def test_22_a_malformed_selector_keeps_every_replica_and_says_where_it_is_wrong() -> None:
     ours = deployment(replicas=2)
     scene = Scene(nodes(a=4), [replica(ours, "a/0"), replica(ours, "a/1", serves=False)])
@@ -190,6 +196,7 @@ def test_22_a_malformed_selector_places_nothing_new_and_scale_down_still_works()
     assert places(scene.decide(replace(typo, replicas=0))) == []
 
 
+@pytest.mark.proves("R118")
 def test_23_a_cluster_selector_without_candidates_keeps_every_replica() -> None:
     ours = replace(deployment(replicas=2), cluster_selector={"region": "nowhere"})
     decided = Scene(nodes(a=4), [replica(ours, "a/0")]).decide(ours)
@@ -214,6 +221,7 @@ def h100() -> Deployment:
     return deployment(standalone(request(1, memory("80Gi"))))
 
 
+@pytest.mark.proves("R120")
 def test_25_a_valid_edit_to_another_kind_moves_once_the_replacement_serves() -> None:
     scene = on_l4()
     moving = scene.run(h100())

@@ -53,6 +53,7 @@ WHOLE_NODES = [
 ]
 
 
+@pytest.mark.proves("R96", "R99", "R100")
 @pytest.mark.parametrize("case", WHOLE_NODES, ids=lambda case: case.rule)
 def test_replicas_of_whole_nodes_are_placed_as_the_worked_case_says(case: Fleet) -> None:
     ours = deployment(replicas=case.asked)
@@ -61,17 +62,20 @@ def test_replicas_of_whole_nodes_are_placed_as_the_worked_case_says(case: Fleet)
     assert explain(decided, ours).scheduled is (case.unplaced == 0)
 
 
+@pytest.mark.proves("R97")
 def test_2_three_replicas_on_two_equal_clusters_are_two_and_one() -> None:
     decided = Scene(nodes(a=4, b=4)).decide(deployment(replicas=3))
     assert sorted(Counter(p.cluster for p in decided.placements).values()) == [1, 2]
 
 
+@pytest.mark.proves("R101")
 def test_6_the_cause_of_a_replica_that_ends_is_the_scale_down() -> None:
     ours = deployment(replicas=2)
     decided = Scene(nodes(a=4, b=4), [replica(ours, place) for place in ("a/0", "a/1", "b/3")]).decide(ours)
     assert [(end.replica.index, end.cause) for end in decided.ending] == [(1, EndCause.SCALE_DOWN)]
 
 
+@pytest.mark.proves("R103")
 def test_8_a_node_is_taken_while_another_deployment_holds_it_and_free_when_its_pool_is_gone() -> None:
     ours, other = deployment(), deployment(name="other")
     held = Scene(nodes(a=1), [replica(other, "a/0")]).decide(ours)
@@ -84,12 +88,14 @@ def one_gpu(number: int) -> Replica:
     return replica(deployment(name=f"one-{number}"), "a/0", stamped(count=1))
 
 
+@pytest.mark.proves("R111")
 @pytest.mark.parametrize(("present", "placed"), [(7, ["a/0"]), (8, [])])
 def test_16_a_node_of_8_takes_eight_deployments_of_one_gpu_and_no_ninth(present: int, placed: list[str]) -> None:
     ours = deployment(standalone(request(1)))
     assert places(Scene(nodes(a=1), map(one_gpu, range(present))).decide(ours)) == placed
 
 
+@pytest.mark.proves("R112")
 @pytest.mark.parametrize(("count", "placed"), [(1, []), (2, ["a/0"])])
 def test_17_a_request_for_a_whole_node_is_not_placed_on_a_node_with_one_held_gpu(count: int, placed: list[str]) -> None:
     decided = Scene(nodes(a=count), [one_gpu(0)]).decide(deployment())
@@ -102,12 +108,14 @@ def test_18_two_nodes_of_8_take_four_replicas_of_4_and_no_fifth() -> None:
     assert (len(decided.placements), decided.unplaced) == (4, 1)
 
 
+@pytest.mark.proves("R113")
 def test_18_two_pods_of_4_can_block_two_of_three_nodes_and_one_is_left() -> None:
     halves = [replica(deployment(name=name), "a/0", stamped(count=4)) for name in ("one", "two")]
     decided = Scene(nodes(a=3), halves).decide(deployment(replicas=2))
     assert (places(decided), decided.unplaced) == (["a/0"], 1)
 
 
+@pytest.mark.proves("R114", "P22")
 @pytest.mark.parametrize(("count", "placed"), [(2, 0), (3, 1)])
 def test_19_copies_stand_on_distinct_nodes(count: int, placed: int) -> None:
     decided = Scene(nodes(a=count)).decide(deployment(standalone(request(1), copies=3)))
@@ -119,6 +127,7 @@ def test_19_two_replicas_of_two_copies_share_two_nodes_of_two_gpus() -> None:
     assert (places(decided), decided.unplaced) == (["a/0", "a/1"], 1)
 
 
+@pytest.mark.proves("R115")
 def test_20_a_replica_of_a_namesake_in_another_namespace_is_not_ours_and_holds_its_devices() -> None:
     ours, theirs = deployment(replicas=2), deployment(replicas=2, namespace="other")
     scene = Scene(nodes(a=3))
@@ -130,6 +139,7 @@ def test_20_a_replica_of_a_namesake_in_another_namespace_is_not_ours_and_holds_i
     assert len(scene.decide(theirs).placements) == 2
 
 
+@pytest.mark.proves("R116")
 def test_21_of_two_replicas_on_one_node_the_older_keeps_it_and_a_serving_one_never_moves() -> None:
     first, second = deployment(name="first"), deployment(name="second")
     scene = Scene(nodes(a=1))
@@ -153,6 +163,7 @@ def test_21_who_yields_is_placed_elsewhere_in_the_same_pass() -> None:
     assert [end.replica for end in decided.ending] == [raced[1]]
 
 
+@pytest.mark.proves("R119")
 @pytest.mark.parametrize(("count", "unplaced"), [(1, 1), (2, 0)])
 def test_24_a_request_for_any_charges_every_kind_it_matches(count: int, unplaced: int) -> None:
     big, small = gpu(1, 141, "big"), gpu(1, 24, "small")
@@ -162,6 +173,7 @@ def test_24_a_request_for_any_charges_every_kind_it_matches(count: int, unplaced
     assert scene.run(big_one).unplaced == unplaced
 
 
+@pytest.mark.proves("R121", "P57")
 def test_26_the_first_pool_of_a_cluster_is_filled_first() -> None:
     there = cluster("a", pool(1, gpu(1, 24), name="l4"), pool(2, gpu(1, 80), name="h100"))
     decided = Scene([there]).decide(deployment(standalone(request(1, memory("20Gi"))), replicas=3))
@@ -174,6 +186,7 @@ def kinds() -> list[Cluster]:
     return [cluster(name, pool(count, gpu(8, gib, model=name))) for name, (count, gib) in sizes.items()]
 
 
+@pytest.mark.proves("R72", "R125")
 @pytest.mark.parametrize(
     ("replicas", "placed"),
     [
@@ -204,6 +217,7 @@ def fabrics(**several: bool | None) -> list[Cluster]:
     return [cluster(name, of) for name, of in kinds.items()]
 
 
+@pytest.mark.proves("R128")
 def test_33_small_replicas_leave_the_nodes_of_gangs_whole_while_others_have_room() -> None:
     small = deployment(standalone(request(1, memory("20Gi"))), replicas=4)
     scene = Scene(fabrics())
@@ -213,6 +227,7 @@ def test_33_small_replicas_leave_the_nodes_of_gangs_whole_while_others_have_room
     assert places(scene.run(deployment(gang(large, large), name="large"))) == ["h200/0"]
 
 
+@pytest.mark.proves("R129")
 @pytest.mark.parametrize(
     ("several", "where"), [(True, {"a100": 2}), (None, {"a100": 2}), (False, {"a100": 1, "h200": 1})]
 )
@@ -232,6 +247,7 @@ def test_devices_of_unknown_memory_come_after_all_that_are_known() -> None:
     assert places(Scene([unknown, known]).decide(deployment(standalone(request(1))))) == ["known/0"]
 
 
+@pytest.mark.proves("R73", "P63")
 def test_a_replica_is_not_placed_where_its_cache_can_never_be_staged_while_another_cluster_could() -> None:
     ours = replace(deployment(replicas=2), cache="weights")
     without = replace(cluster("a", pool(4)), stages_caches=False)

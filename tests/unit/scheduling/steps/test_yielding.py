@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from modelplane.model.names import digest
 from modelplane.model.placement import EndCause
 from modelplane.model.serving import Serving
@@ -50,6 +52,7 @@ def test_one_that_does_not_fit_makes_no_other_give_way() -> None:
     assert gives_way(2, gang, small) == {"one"}
 
 
+@pytest.mark.proves("R86")
 def test_a_replica_is_kept_only_if_it_fits_in_all_its_pools() -> None:
     there = cluster("a", pool(1, name="x"), pool(1, name="y"))
     both = replica(ONE, "a/0", stamped("x"), stamped("y"), age=1, serves=False)
@@ -100,6 +103,7 @@ def test_scale_down_takes_idle_ones_then_from_where_most_are_then_the_last_name_
     assert remaining(3, "a/0", "a/1") == ["a/0", "a/1"]
 
 
+@pytest.mark.proves("R70")
 def test_scale_down_takes_what_is_seen_not_to_serve_before_what_serves_and_last_what_cannot_be_seen() -> None:
     assert remaining(2, "a/0!", "b/0", "c/0") == ["b/0", "c/0"]
     assert remaining(2, "a/0!", "a/1!", "b/0", "c/0") == ["b/0", "c/0"]

@@ -46,6 +46,7 @@ def short(*refusals: tuple[int, Refusal]) -> Schedule:
     return Schedule(3, unplaced=2, refusals=named, candidates=len(each))
 
 
+@pytest.mark.proves("R89")
 def test_reasons_are_aggregated_as_kube_scheduler_does() -> None:
     schedule = short(
         (2, NoRoom("main", 2, 1, pool="h100")),
@@ -83,6 +84,7 @@ def test_pools_of_other_names_that_refuse_alike_are_one_reason() -> None:
     ]
 
 
+@pytest.mark.proves("P69")
 def test_of_several_engines_a_request_is_named_with_its_own() -> None:
     pair = deployment(standalone(name="prefill"), standalone(name="decode"), replicas=3)
     (entry,) = explain(short((1, TooFewDevices("decode", "gpu", 4, 8, pool="l4"))), pair).reasons
@@ -182,6 +184,7 @@ WORDS: list[tuple[Refusal, str]] = [
 ]
 
 
+@pytest.mark.proves("P71")
 @pytest.mark.parametrize("refusal", [each for each, _ in WORDS if each != Deleting()], ids=lambda each: each.reason)
 def test_every_refusal_ends_the_message_with_what_to_do(refusal: Refusal) -> None:
     message = explain(short((2, refusal), (1, Deleting())), OURS).message
@@ -211,6 +214,7 @@ VERBS = {"declare", "remove", "ask", "correct", "free", "narrow", "request", "se
 BAD = BadSelector("main", "gpu", 'devise.driver\n == "a"', 2, 7, "undeclared reference to 'devise'")
 
 
+@pytest.mark.proves("R90")
 @pytest.mark.parametrize(
     ("schedule", "reason", "message"),
     [
@@ -257,6 +261,7 @@ def test_the_condition_has_the_reason_and_message_of_its_cause(schedule: Schedul
     assert report.scheduled is (reason in {"ReplicasScheduled", "ScaledToZero"})
 
 
+@pytest.mark.proves("P70")
 def test_a_lack_of_room_names_the_nearest_cluster_and_pool_and_what_holds_it_others_as_a_count() -> None:
     ours, theirs = deployment(name="ours"), deployment(name="theirs", namespace="elsewhere")
     there = [replica(ours, "a/0", stamped(count=1)), replica(theirs, "a/1", stamped(count=1)), replica(theirs, "b/0")]
