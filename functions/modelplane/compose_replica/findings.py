@@ -28,32 +28,36 @@ from modelplane.step import Object
 
 @dataclass(frozen=True)
 class ReplicaFindings:
-    """One pass over a replica; what is found is computed once.
-
-    `spec` is None when it cannot be read. `wanted` are the desired manifests by composition resource name; with an
-    `obstacle` they are the observed ones. `remotes` are the observed Objects, `states` the readiness of each. `mount`
-    is the volume with the weights, None for the observed one. `stamp` is the digest of everything that determines the
-    desired pods, "" with an obstacle; `ran` is the same of the observed pods. `builder` is the earliest builder of the
-    observed workloads, 0 without any. `pods` are the messages of the observed pods by the name of their workload,
-    `crashed_pods` the names of the workloads of those that have crashed. `orphaning`: whether the cluster is
-    abandoned, and `policy` that of its Objects, both None while there is no cluster. `ended`: whether the last pod of
-    an ending replica is gone.
-    """
+    """One pass over a replica; what is found is computed once."""
 
     replica: Object
+    #: None when it cannot be read.
     spec: ReplicaSpec | None
+    #: The desired manifests by composition resource name; with an `obstacle`, the observed ones.
     wanted: Mapping[str, Mapping[str, Any]]
+    #: The observed Objects by composition resource name.
     remotes: Mapping[str, Remote]
+    #: The readiness of each observed Object.
     states: Mapping[str, Readiness]
+    #: Why the replica is not composed, None if it is.
     obstacle: Obstacle | None = None
+    #: The volume with the weights, None for the observed one.
     mount: Mount | None = None
+    #: The digest of everything that determines the desired pods, "" with an obstacle.
     stamp: str = ""
+    #: The earliest builder of the observed workloads, 0 without any.
     builder: int = 0
+    #: The digest of everything that determined the observed pods.
     ran: str = ""
+    #: The messages of the observed pods by the name of their workload.
     pods: Mapping[str, str] = field(default_factory=dict)
+    #: The names of the workloads of pods that have crashed.
     crashed_pods: frozenset[str] = frozenset()
+    #: Whether the cluster is abandoned, None while there is no cluster.
     orphaning: bool | None = None
+    #: The policy of the cluster's Objects, None while there is no cluster.
     policy: Policy | None = None
+    #: Whether the last pod of an ending replica is gone, None for one that is not ending.
     ended: bool | None = None
 
     @cached_property

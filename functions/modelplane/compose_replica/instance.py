@@ -27,21 +27,22 @@ def workload_resource(engine: Engine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A ModelReplica called `replica` at a site.
-
-    `deployment` is "" for a hand-written replica. `volume` is the claim with its weights, "" for none. `drain_seconds`
-    is how long its pods keep answering while they are being deleted. `drops_all`: its engines have only the
-    capabilities that they add. `picker` is the name of the endpoint picker that it has on its cluster, "" for none.
-    `named` are the names that its workloads have there, by composition resource name: they keep them.
-    """
+    """A ModelReplica at a site."""
 
     site: Site
+    #: Its name.
     replica: str
+    #: The ModelDeployment, "" for a hand-written replica.
     deployment: str = ""
+    #: The claim with its weights, "" for none.
     volume: str = ""
+    #: How long its pods keep answering while they are being deleted.
     drain_seconds: int = 0
+    #: Whether its engines have only the capabilities that they add.
     drops_all: bool = False
+    #: The name of the endpoint picker that it has on its cluster, "" for none.
     picker: str = ""
+    #: The names that its workloads have there, by composition resource name: they keep them.
     named: Mapping[str, str] = field(default_factory=dict)
 
     @property

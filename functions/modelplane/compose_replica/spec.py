@@ -39,17 +39,16 @@ class Member(MemberPod):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine: `copies` instances of its members. `phase` is its phase in a PrefillDecode pair, else None.
-
-    `observed_copies` is the number of copies of a gang, from the first, whose workers are observed. `spread`: its pods
-    prefer nodes without pods of the deployment's other replicas.
-    """
+    """An engine: `copies` instances of its members."""
 
     name: str
     copies: int
     members: tuple[Member, ...]
+    #: Its phase in a PrefillDecode pair, else None.
     phase: Phase | None = None
+    #: The number of copies of a gang, from the first, whose workers are observed.
     observed_copies: int = 0
+    #: Whether its pods prefer nodes without pods of the deployment's other replicas.
     spread: bool = True
 
     @property
@@ -69,22 +68,24 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSpec:
-    """A ModelReplica's spec. `cache` is the referenced ModelCache, if any; `block` is `spec.engines` verbatim.
-
-    `picked`: an endpoint picker chooses the copy for a request; a PrefillDecode pair has to have one. `volume` is the
-    claim of the cache that the deployment has chosen, `builder` the least builder that it asks for, 0 for any.
-    `ending`: it is to end. `drain_seconds`: how long its pods go on answering while they are being deleted.
-    """
+    """A ModelReplica's spec."""
 
     cluster: str
     mode: str
+    #: The referenced ModelCache, if any.
     cache: str | None
     engines: tuple[Engine, ...]
+    #: `spec.engines` verbatim.
     block: Sequence[Mapping[str, Any]]
+    #: Whether an endpoint picker chooses the copy for a request; a PrefillDecode pair has to have one.
     picked: bool = False
+    #: The claim of the cache that the deployment has chosen.
     volume: str | None = None
+    #: The least builder that the deployment asks for, 0 for any.
     builder: int = 0
+    #: Whether it is to end.
     ending: bool = False
+    #: How long its pods go on answering while they are being deleted.
     drain_seconds: int = 0
 
 

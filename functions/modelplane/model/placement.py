@@ -93,29 +93,30 @@ class CacheState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """All inputs of one scheduling pass besides the deployment; each part may be not fetched yet.
+    """All inputs of one scheduling pass besides the deployment; each part may be not fetched yet."""
 
-    `own`: the deployment's observed ModelReplicas. `clusters`: the clusters of `own` by name; a name without a key was
-    not fetched, `Gap.ABSENT` does not exist. `candidates`: the clusters that carry the labels of `candidate_labels`.
-    `residents`: all ModelReplicas of a cluster, by cluster name; without a key they were not fetched. `siblings`: every
-    ModelReplica that carries the deployment's label, own and deleting ones included. `cache`: the footprint, or why
-    there is none. `listed`: the replicas that the deployment's own status lists, None before it lists any; it is never
-    older than a fetched list. `shortlisted`: the guess of the earlier call of the pass that chose these `candidates`
-    among all; None if they are all. `final`: nothing more can be fetched in this pass. `namespace`: the labels of the
-    deployment's namespace. `found_full`: the clusters that earlier passes read and found full, numbered from 1 on, the
-    longest ago first; it only affects the order in which clusters that publish nothing are read.
-    """
-
+    #: The deployment's observed ModelReplicas.
     own: tuple[Replica, ...] = ()
+    #: The clusters of `own` by name; a name without a key was not fetched, `Gap.ABSENT` does not exist.
     clusters: Mapping[str, Cluster | Gap | Malformed] = field(default_factory=dict)
+    #: The clusters that carry the labels of `candidate_labels`.
     candidates: tuple[Cluster, ...] | Gap = Gap.NOT_FETCHED
+    #: All ModelReplicas of a cluster, by cluster name; without a key they were not fetched.
     residents: Mapping[str, tuple[Replica, ...]] = field(default_factory=dict)
+    #: Every ModelReplica that carries the deployment's label, own and deleting ones included.
     siblings: tuple[Replica, ...] | Gap = Gap.NOT_FETCHED
+    #: The footprint, or why there is none.
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
+    #: The replicas that the deployment's own status lists, None before it lists any; never older than a fetched list.
     listed: frozenset[str] | None = None
+    #: The labels of the deployment's namespace.
     namespace: Mapping[str, str] | Gap = Gap.NOT_FETCHED
+    #: The guess of the earlier call of the pass that chose these `candidates` among all; None if they are all.
     shortlisted: "Guess | None" = None
+    #: Whether nothing more can be fetched in this pass.
     final: bool = False
+    #: The clusters that earlier passes read and found full, numbered from 1 on, the longest ago first. Only the order
+    #: in which clusters that publish nothing are read depends on it.
     found_full: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -238,39 +239,48 @@ class Holders:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The outcome of a pass.
+    """The outcome of a pass."""
 
-    `placements`: every replica to compose, sorted by (cluster, index). `ending`: observed replicas that end.
-    `unplaced`: max(0, replicas - placements that are not leaving). `refusals`: why each candidate cannot take another
-    replica (empty when nothing is unplaced); with a ClusterModel those of the best profile, and `profile_refusals`
-    those of each profile; `why`: the same as text, for profiles that were checked with more candidates in view.
-    `improvable`: how many replicas could run on each profile that is better than theirs, beside the present ones.
-    `awaited`: the candidates that could not be asked, each with why, where evicted replicas stay until they are.
-    `problem` is why nothing of the ClusterModel can be placed, "" where it can. `rolling`: None when no rollout is
-    under way. `candidates`: the number of clusters considered, None when it is not known. `holders`: what holds the
-    pools (cluster, pool) that refusals name as lacking room. `postponed`: not everything is decided yet, and the next
-    pass continues.
-    """
-
+    #: How many replicas are asked for.
     replicas: int
+    #: Every replica to compose, sorted by (cluster, index).
     placements: tuple[Placement, ...] = ()
+    #: The observed replicas that end.
     ending: tuple[End, ...] = ()
+    #: max(0, replicas - placements that are not leaving).
     unplaced: int = 0
+    #: Why each candidate cannot take another replica, with a ClusterModel those of the best profile; empty when nothing
+    #: is unplaced.
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    #: The candidates that could not be asked, each with why, where evicted replicas stay until they are.
     awaited: Mapping[str, Refusal] = field(default_factory=dict)
+    #: With a ClusterModel, the refusals of each profile.
     profile_refusals: Mapping[str, Mapping[str, Refusal]] = field(default_factory=dict)
+    #: The same as text, for profiles that were checked with more candidates in view.
     why: Mapping[str, str] = field(default_factory=dict)
+    #: How many replicas could run on each profile that is better than theirs, beside the present ones.
     improvable: Mapping[str, int] = field(default_factory=dict)
+    #: Why nothing of the ClusterModel can be placed, "" where it can.
     problem: str = ""
+    #: The number of clusters considered, None when it is not known.
     candidates: int | None = None
+    #: The replicas that are held because an edit does not fit.
     held_edits: tuple[HeldEdit, ...] = ()
+    #: The replicas that run on a pool that has become too small.
     too_small: tuple[TooSmall, ...] = ()
+    #: The progress of the rollout, None when none is under way.
     rolling: Rolling | None = None
+    #: The replicas on clusters that the deployment no longer allows.
     drifted: tuple[Drift, ...] = ()
+    #: What holds the pools (cluster, pool) that refusals name as lacking room.
     holders: Mapping[tuple[str, str], Holders] = field(default_factory=dict)
+    #: The selectors that do not compile.
     bad_selectors: tuple[BadSelector, ...] = ()
+    #: The field of the spec that is larger than the API admits, None where none is.
     over_bound: Malformed | None = None
+    #: Whether not everything is decided yet, and the next pass continues.
     postponed: bool = False
+    #: The footprint of the ModelCache, or why there is none.
     cache: Footprint | CacheState | Gap | Malformed = CacheState.NOT_REQUIRED
 
     @property

@@ -62,55 +62,68 @@ def same_pods(one: tuple[StampedEngine, ...], two: tuple[StampedEngine, ...]) ->
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """An observed ModelReplica.
-
-    `owner` is the uid of the controlling ModelDeployment ("" for a hand-written one), `resource` its composition
-    resource name. `ready`: one copy of each of its engines serves, by its last report; `complete`: all of them do, with
-    its present pods; `copies`: how many do; `crashed`: no copy of an engine does, because containers have ended with an
-    error. `has_served`: it has been Ready on this placement; it stays true when it is not Ready for a while.
-    `served_engines` are the engines it last served with. `index` is None where its label is missing or not a number.
-    `content` and `served_content` are the digests of everything that determines its pods, now and when it last served;
-    they are read for the deployment's own replicas only. `revision` is the one stamped on it, `outdated_builder`: an
-    earlier version of Modelplane built its workloads. `cache` is its ModelCache, `volume` the claim that its pods
-    mount, "" where it is not known. `ending`: its pods are being deleted; `ended`: none is left. `profile` is the
-    deployment's profile that it was placed with, `model` the ClusterModel of that profile, "" for none, and `digest`
-    the digest of the profile then. `choice` is the digest of the deployment's own fields that affect pods. `stale`: its
-    Ready condition is of an earlier generation. `interface` and `served_interface` are the digests of what clients see
-    of its engines, now and when it was last complete, "" where they cannot serve beside those of another spec.
-    `refused`: its own pass reports that its engines cannot be composed as written, and none of them runs.
-    """
+    """An observed ModelReplica."""
 
     namespace: str
     name: str
     uid: str
+    #: The InferenceCluster of its spec.
     cluster: str
+    #: Its engines as they are stamped on its spec.
     engines: tuple[StampedEngine, ...]
+    #: The uid of the ModelDeployment that controls it, "" for a hand-written one.
     owner: str = ""
+    #: Its composition resource name.
     resource: str = ""
+    #: The number that tells the deployment's replicas on a cluster apart, None where its label is missing or no number.
     index: int | None = None
+    #: Its creationTimestamp.
     created: str = ""
+    #: Whether it has a deletionTimestamp.
     deleting: bool = False
+    #: Whether one copy of each of its engines serves, by its last report.
     ready: bool = False
+    #: Whether its Ready condition is of an earlier generation.
     stale: bool = False
+    #: Whether all of its copies serve, with its present pods.
     complete: bool = True
+    #: How many of its copies serve.
     copies: int = 0
+    #: Whether no copy of an engine serves, because containers have ended with an error.
     crashed: bool = False
+    #: Whether it has been Ready on this placement; it stays true when it is not Ready for a while.
     has_served: bool = False
+    #: The engines with which it was last complete, None if that was not recorded.
     served_engines: tuple[StampedEngine, ...] | None = None
+    #: The digest of everything that determines its pods; read for the deployment's own replicas only.
     content: str = ""
+    #: The same digest when it was last complete.
     served_content: str = ""
+    #: The revision that is stamped on it.
     revision: str = ""
+    #: Whether an earlier version of Modelplane built its workloads.
     outdated_builder: bool = False
+    #: Whether its pods are being deleted.
     ending: bool = False
+    #: Whether none of them is left.
     ended: bool = False
+    #: Its ModelCache, "" for none.
     cache: str = ""
+    #: The claim that its pods mount, "" where that is not known.
     volume: str = ""
+    #: The profile that it was placed with, "" for engines of the deployment's own.
     profile: str = ""
+    #: The ClusterModel of that profile.
     model: str = ""
+    #: The digest of that profile when it was placed.
     digest: str = ""
+    #: The digest of the deployment's own fields that affect pods.
     choice: str = ""
+    #: The digest of what clients see of its engines, "" where they cannot serve beside those of another spec.
     interface: str = ""
+    #: The same digest when it was last complete.
     served_interface: str = ""
+    #: Whether its own pass reports that its engines cannot be composed as written, and none of them runs.
     refused: bool = False
 
     @property
