@@ -33,20 +33,28 @@ class Where:
 
 def fleet_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say where the fleet is read; the command gets them as `where`."""
+    return _with_where(command, ("-f", "--filename", "--from"))
 
+
+def snapshot_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the same options without -f, which names the files of an edit."""
+    return _with_where(command, ("--from",))
+
+
+def _with_where(command: Callable[..., None], files: tuple[str, ...]) -> Callable[..., None]:
     @functools.wraps(command)
     def with_where(**given: Any) -> None:
         names = ("paths", "namespace", "everywhere", "context", "kubeconfig", "user")
         where = Where(**{name: given.pop(name) for name in names})
         if where.live or not (where.context or where.kubeconfig or where.user):
             return command(where=where, **given)
-        raise click.UsageError("-f reads files, and --context, --kubeconfig and --as name a control cluster: give one")
+        raise click.UsageError(
+            f"{files[0]} reads files, and --context, --kubeconfig and --as name a control cluster: give one"
+        )
 
     options = (
         click.option(
-            "-f",
-            "--filename",
-            "--from",
+            *files,
             "paths",
             metavar="PATH",
             multiple=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane.composing import requirements as require
-from modelplane.model.fleet import ClaimKind, Device, Pool
+from modelplane.model.fleet import ClaimKind, Cluster, Device, Pool
 from modelplane.model.observation import Gap
 from modelplane.model.replica import Replica
 from modelplane.observed.cluster import read_cluster
@@ -59,9 +59,12 @@ def placed(request: Request) -> Residents | None:
     """
     cluster = read_cluster(request.composite)
     found = request.all(require.residents(cluster.name))
-    if isinstance(found, Gap):
-        return None
-    there = [(obj, replica) for obj in found if (replica := read_replica(obj)).cluster == cluster.name]
+    return None if isinstance(found, Gap) else count_residents(cluster, found)
+
+
+def count_residents(cluster: Cluster, replicas: Iterable[Object]) -> Residents:
+    """Return which of these ModelReplicas are on a cluster."""
+    there = [(obj, replica) for obj in replicas if (replica := read_replica(obj)).cluster == cluster.name]
     held = holding((replica for _, replica in there), lambda _: cluster)
     return Residents(tuple(held), _digest(obj for obj, _ in there))
 

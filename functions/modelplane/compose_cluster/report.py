@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelplane.compose_cluster.commitments import COMMITTED, Commitments, commit, placed, without_committed
+from modelplane.compose_cluster.commitments import (
+    COMMITTED,
+    Commitments,
+    Residents,
+    commit,
+    placed,
+    without_committed,
+)
 from modelplane.compose_cluster.gateway import PART
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.compose_cluster.pools import Published
@@ -127,6 +134,18 @@ def held(cluster: Object, observation: ClusterObservation) -> dict[str, Any]:
     return kept | {field: value for field, value in current.items() if value}
 
 
+def committed(
+    entries: Sequence[Mapping[str, Any]], last: Mapping[str, Any], residents: Residents | None
+) -> dict[str, Any]:
+    """Return the fields of a status that depend on replicas: those of the last one while the replicas are not known."""
+    found = None if residents is None else commit(entries, residents)
+    return {
+        "gpuPools": _pools(entries, last, found),
+        "replicas": last.get("replicas") if found is None else found.replicas,
+        "charges": _charges(last, found),
+    }
+
+
 def published_pools(last: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the pools that were published before, by name."""
     return {text(entry.get("name")): entry for entry in mappings(last.get("gpuPools"))}
@@ -208,10 +227,8 @@ def status(
     The provider config is published once it exists, and then always.
     """
     residents = placed(request)
-    found = None if residents is None else commit(pools.entries, residents)
     config = {"name": provider_config(request.composite.name)}
     exists = CONFIG in request.observed or observation.last.get("providerConfigRef")
-    count = observation.last.get("replicas") if found is None else found.replicas
     fields = {
         "namespace": SYSTEM_NAMESPACE,
         "clusterUID": observation.uid or None,
@@ -220,8 +237,6 @@ def status(
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
         "cache": _cache(provision),
-        "gpuPools": _pools(pools.entries, observation.last, found),
-        "replicas": count,
-        "charges": _charges(observation.last, found),
+        **committed(pools.entries, observation.last, residents),
     }
     return {field: value for field, value in fields.items() if value is not None}

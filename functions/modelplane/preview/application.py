@@ -42,6 +42,12 @@ class Applications:
         self._store = store
         self._last: dict[tuple[str, str], _Applied] = {}
 
+    def fork(self, store: Store) -> "Applications":
+        """Return what was applied to a fork of the store."""
+        other = Applications(store)
+        other._last = dict(self._last)
+        return other
+
     def render(self, composite: Manifest, name: str, desired: Desired, observed: Manifest | None) -> Rendered:
         """Return a desired resource as it will be applied; it is built again only if its key has changed."""
         last = self._last.get((composite["metadata"]["uid"], name))

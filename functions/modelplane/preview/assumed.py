@@ -40,14 +40,20 @@ def _data(control: ControlPlane, secret: Key) -> dict[str, str]:
     return {key: base64.b64encode(digest(secret.name, key).encode()).decode() for key in keys}
 
 
+def supply(control: ControlPlane) -> list[Key]:
+    """Create every Secret and ConfigMap that a pass has missed, and return them."""
+    missing = _missing(control)
+    for key in missing:
+        metadata = {"name": key.name, "namespace": key.namespace}
+        data = {"data": _data(control, key)} if key.kind == "Secret" else {}
+        control.apply({"apiVersion": "v1", "kind": key.kind, "metadata": metadata, **data})
+    return missing
+
+
 def settle_assuming(control: ControlPlane, assumed: list[Key]) -> bool:
     """Settle with every missing Secret and ConfigMap created and appended to `assumed`; return as `settle` does."""
     settled = control.settle()
-    while settled and (missing := _missing(control)):
-        for key in missing:
-            metadata = {"name": key.name, "namespace": key.namespace}
-            data = {"data": _data(control, key)} if key.kind == "Secret" else {}
-            control.apply({"apiVersion": "v1", "kind": key.kind, "metadata": metadata, **data})
+    while settled and (missing := supply(control)):
         assumed += missing
         settled = control.settle()
     return settled

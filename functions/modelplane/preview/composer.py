@@ -35,6 +35,12 @@ class Composer:
         self._deletions = deletions
         self._applications = Applications(store)
 
+    def fork(self, store: Store, deletions: Deletions) -> "Composer":
+        """Return the composer of a fork of the store."""
+        other = Composer(store, deletions)
+        other._applications = self._applications.fork(store)
+        return other
+
     def compose(
         self, composite: Manifest, observed: Mapping[str, Manifest], desired: Mapping[str, Desired]
     ) -> Composed:

@@ -63,6 +63,16 @@ class ControlPlane:
         for obj in objects:
             self.apply(obj)
 
+    def fork(self, world: World | None) -> "ControlPlane":
+        """Return a control plane with the same objects and history in another world; neither changes the other."""
+        other = ControlPlane(pipelines=self._pipelines)
+        other._store = self._store.fork()
+        other._deletions = self._deletions.fork(other._store)
+        other._reconciler = self._reconciler.fork(other._store, other._deletions)
+        other._last = self._last.fork(other._store)
+        other.errors, other.world = dict(self.errors), world
+        return other
+
     @property
     def world(self) -> World | None:
         """The world that answers after each pass; it may be replaced by assignment."""
@@ -147,12 +157,15 @@ class ControlPlane:
         self._simulate()
         return done
 
-    def settle(self, max_passes: int = 50) -> bool:
-        """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there."""
+    def settle(self, max_passes: int = 50, first: Sequence[Key] = ()) -> bool:
+        """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there.
+
+        `first` come before the others of their kind, in this order; the others, the oldest first.
+        """
         for self.passes in range(1, max_passes + 1):
             before = self._store.revision
             for kind in ORDER:
-                for key in self._composites(kind):
+                for key in self._composites(kind, first):
                     if self._last.due(key):
                         self._pass(key, None)
             self._simulate()
@@ -187,7 +200,12 @@ class ControlPlane:
         observe_pods(self._store, self._deletions, (*pods(view), *download_pods(view)))
         self._deletions.sweep()
 
-    def _composites(self, kind: str) -> Iterable[Key]:
-        """Return the composites of a kind, the oldest first."""
-        found = [(obj["metadata"]["creationTimestamp"], key_of(obj)) for obj in self._store.scan(kind)]
-        return [key for _, key in sorted(found)] if found and self._pipelines(kind) else ()
+    def _composites(self, kind: str, first: Sequence[Key]) -> Iterable[Key]:
+        """Return the composites of a kind: those of `first`, then the oldest first."""
+        place = {key: at for at, key in enumerate(first)}
+        found = [
+            (place.get(key, len(place)), obj["metadata"]["creationTimestamp"], key)
+            for obj in self._store.scan(kind)
+            for key in (key_of(obj),)
+        ]
+        return [key for _, _, key in sorted(found)] if found and self._pipelines(kind) else ()

@@ -28,6 +28,13 @@ class Deletions:
         #: Objects whose deletion began since the last sweep.
         self._begun: set[Key] = set()
 
+    def fork(self, store: Store) -> "Deletions":
+        """Return the deletions of a fork of the store."""
+        other = Deletions(store)
+        other._deleting, other._deleting_by_uid = set(self._deleting), dict(self._deleting_by_uid)
+        other._protected, other._begun = set(self._protected), set(self._begun)
+        return other
+
     def delete(self, key: Key, *, foreground: bool = False) -> bool:
         """Delete an object and what depends on it; False when a Usage refuses it or there is no object.
 

@@ -42,6 +42,13 @@ class Links:
         self._sources: dict[Link, set[Key]] = {}
         self._changed: set[Key | Link] = set()
 
+    def fork(self) -> "Links":
+        """Return a copy that changes by itself."""
+        other = Links()
+        other._links, other._changed = dict(self._links), set(self._changed)
+        other._sources = {link: set(keys) for link, keys in self._sources.items()}
+        return other
+
     def update(self, key: Key, obj: Manifest | None) -> None:
         """Index the links of an object as it is now, None when it is removed."""
         before = self._links.get(key, frozenset())

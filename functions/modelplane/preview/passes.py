@@ -1,6 +1,6 @@
 """The versions that each composite's last pass read: a composite is due again only when one of them has changed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from modelplane.preview.composed import CompositionError, observe
 from modelplane.preview.lookup import FetchError, select
@@ -47,6 +47,15 @@ class LastPasses:
         self._store = store
         self._last: dict[Key, _Last] = {}
         self._given: dict[Key, OwnVersions] = {}
+
+    def fork(self, store: Store) -> "LastPasses":
+        """Return the last passes of a fork of the store."""
+        other = LastPasses(store)
+        other._given = dict(self._given)
+        other._last = {
+            key: replace(last, reads=tuple(replace(each) for each in last.reads)) for key, last in self._last.items()
+        }
+        return other
 
     def own(self, key: Key) -> OwnVersions | None:
         """Return the present versions of a composite and its composed objects, None if it does not exist."""

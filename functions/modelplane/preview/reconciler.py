@@ -50,6 +50,13 @@ class Reconciler:
         #: The status that a composite's pipeline last wrote, by uid: fields that it leaves out later are removed.
         self._written: dict[str, Manifest] = {}
 
+    def fork(self, store: Store, deletions: Deletions) -> "Reconciler":
+        """Return the reconciler of a fork of the store."""
+        other = Reconciler(store, deletions, self._pipeline_of)
+        other._composer = self._composer.fork(store, deletions)
+        other._written = dict(self._written)
+        return other
+
     def reconcile(self, key: Key, view: ManifestStore) -> Pass | None:
         """Make one pass; None for an object that is not there or whose kind has no Composition.
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from types import MappingProxyType
 from typing import Final
 
@@ -59,6 +60,23 @@ class Store(ManifestStore):
         self._lives: Counter[Key] = Counter()
         self._exported: dict[str, dict[Key, Manifest]] = {_CLUSTER: {}, REPLICA: {}}
         self._anew = False
+        #: Forks count on together: what is read of an object is remembered by its resourceVersion.
+        self._versions = count(1)
+
+    def fork(self) -> "Store":
+        """Return a store of the same objects and history; what is written to either is not in the other."""
+        other = Store()
+        self._shared.update(self._live)
+        other._live.update(self._live)
+        other._shared.update(self._live)
+        other.origin, other.extra_kinds, other._versions = self.origin, self.extra_kinds, self._versions
+        other.links = self.links.fork()
+        other.pinned, other.sought = set(self.pinned), set(self.sought)
+        other.revision, other._revisions = self.revision, dict(self._revisions)
+        other._now, other._lives = self._now, Counter(self._lives)
+        other._exported = {kind: dict(found) for kind, found in self._exported.items()}
+        other._unread, other._anew = self._unread, self._anew
+        return other
 
     @property
     def now(self) -> str:
@@ -75,7 +93,7 @@ class Store(ManifestStore):
             self._anew = False
             clusters, replicas = ([as_object(self, obj) for obj in each.values()] for each in self._exported.values())
             self._unread = find_unread(clusters, replicas)
-            self.revision += 1
+            self.revision = next(self._versions)
             self._revisions[REPLICA] = self.revision
         return self._unread
 
@@ -119,7 +137,7 @@ class Store(ManifestStore):
         metadata = {k: v for k, v in obj["metadata"].items() if k != "managedFields" and v is not None}
         self._tick(metadata.get("creationTimestamp") if old is None else None)
         added = self._server_metadata(key, obj, metadata, old)
-        self.revision += 1
+        self.revision = next(self._versions)
         metadata |= {
             "uid": added.uid,
             "creationTimestamp": added.created,
@@ -138,7 +156,7 @@ class Store(ManifestStore):
         """Forget an object."""
         if self.peek(key) is None:
             return
-        self.revision += 1
+        self.revision = next(self._versions)
         self._tick(None)
         self._table(key.kind).remove((key.namespace, key.name))
         self._revisions[key.kind] = self.revision

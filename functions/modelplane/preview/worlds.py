@@ -10,7 +10,10 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from modelplane.model.names import GROUP
+from modelplane.compose_cluster.commitments import count_residents
+from modelplane.compose_cluster.report import committed
+from modelplane.model.names import GROUP, LABEL_CLUSTER
+from modelplane.observed.cluster import read_cluster
 from modelplane.preview.simulation.clusters import failing_pod, runs_pods
 from modelplane.preview.simulation.gateway import gateway_answers
 from modelplane.preview.simulation.pods import Pod
@@ -29,14 +32,17 @@ from modelplane.preview.simulation.providers import (
     starting,
 )
 from modelplane.preview.store import View
-from modelplane.reading.kinds import GATEWAY_KINDS, refer
+from modelplane.reading.kinds import GATEWAY_KINDS, key_of, refer
+from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, Tree, items, mapping
+from modelplane.step import Object
 
 World = Callable[[View], Iterable[StatusPatch]]
 #: Returns, for a ModelReplica, why its workloads fail, None when they do not.
 Rule = Callable[[Tree], str | None]
 
 _REPLICA = f"ModelReplica.{GROUP}"
+_CLUSTER = f"InferenceCluster.{GROUP}"
 
 
 class _Healthy:
@@ -84,6 +90,14 @@ def slow(passes: int, world: World = healthy) -> World:
     return _Layered(world, _Starts(passes).statuses)
 
 
+def publishing(world: World = healthy) -> World:
+    """Return a world in which a cluster whose status was given publishes what its ModelReplicas take as they are now.
+
+    A control plane leaves such a cluster as it came: what has gone from it would take its room for ever.
+    """
+    return _Layered(world, _Publishing().statuses)
+
+
 def _no_pods(_: View) -> Iterable[Pod]:
     return ()
 
@@ -111,6 +125,36 @@ class _Layered:
         """Yield the pods that exist on clusters."""
         yield from getattr(self.below, "pods", _no_pods)(view)
         yield from self.own_pods(view)
+
+
+@dataclass(slots=True)
+class _Publishing:
+    """What clusters last published, beside the versions that it was computed from."""
+
+    _last: dict[str, tuple[object, StatusPatch]] = field(default_factory=dict)
+
+    def statuses(self, view: View) -> Iterator[StatusPatch]:
+        """Yield what the clusters publish whose status was given."""
+        unread = {name: each.stand_ins for name, each in view.unread.items()}
+        for body in view.scan(_CLUSTER):
+            name = body["metadata"]["name"]
+            if key_of(body) not in view.pinned:
+                continue
+            there = [*view.scan(_REPLICA, {LABEL_CLUSTER: name}), *unread.get(name, ())]
+            objects = [as_object(view, each) for each in there]
+            cluster = as_object(view, body)
+            versions = (body["spec"], frozenset(each.key for each in objects))
+            last = self._last.get(name)
+            if last is None or last[0] != versions:
+                last = self._last[name] = (versions, patch_of(body, _published(cluster, objects)))
+            yield last[1]
+
+
+def _published(cluster: Object, replicas: Iterable[Object]) -> Tree:
+    status = mapping(cluster.body, "status")
+    residents = count_residents(read_cluster(cluster), replicas)
+    fields = committed(tuple(items(cluster.body, "status", "gpuPools")), status, residents)
+    return {field: value for field, value in fields.items() if value is not None}
 
 
 @dataclass(slots=True)

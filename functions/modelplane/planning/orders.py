@@ -1,0 +1,67 @@
+"""The orders in which deployments may come to decide.
+
+Crossplane reconciles the composites of a kind in no order. Deployments without a common cluster cannot take anything
+from each other, so that only the order within each group of competitors counts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, permutations, zip_longest
+from random import Random
+from typing import Final
+
+from modelplane.planning.events import Name
+
+#: Competitors of whom every order is tried: 24 of them.
+EVERY: Final = 4
+#: Orders of deployments that are tried with each cluster first.
+_WITH_CLUSTERS: Final = 2
+#: Orders that are tried of more: each of them first, the reverse, and these by chance.
+_CHANCE: Final = 8
+
+
+def groups(reach: Mapping[Name, frozenset[str]]) -> list[tuple[Name, ...]]:
+    """Return the groups of deployments that reach a common cluster, directly or through others of the group."""
+    found: list[tuple[set[Name], set[str]]] = []
+    for name, clusters in sorted(reach.items()):
+        joined = [group for group in found if group[1] & clusters]
+        found = [group for group in found if group not in joined]
+        found.append(({name}.union(*(each[0] for each in joined)), set(clusters).union(*(each[1] for each in joined))))
+    return [tuple(sorted(names)) for names, _ in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of deciding and of going.
+
+    `deployments` decide first, one after the other. From `cluster`, unless it is "", replicas go first.
+    """
+
+    deployments: tuple[Name, ...] = ()
+    cluster: str = ""
+
+
+#: All deployments, the oldest first, and replicas go as soon as they may.
+ORDER: Final = Order()
+
+
+def orders(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
+    """Return the orders to try besides the first one.
+
+    Each group's deployments decide in every order if there are up to EVERY, else in some, and replicas go first from
+    each of the clusters on which room is `freed`.
+    """
+    each = [list(_orders(group)) for group in competing if len(group) > 1]
+    # The groups do not see each other, so that one future serves for an order of each.
+    found = [tuple(chain.from_iterable(order or () for order in turn)) for turn in zip_longest(*each)]
+    clusters = sorted(freed)
+    late = [Order(order, cluster) for cluster in clusters for order in (found[:_WITH_CLUSTERS] or [()])]
+    return [*map(Order, found), *(late if len(clusters) > 1 else ())]
+
+
+def _orders(group: Sequence[Name]) -> Iterable[tuple[Name, ...]]:
+    if len(group) <= EVERY:
+        return permutations(group)
+    chance = Random(len(group))  # noqa: S311 - the same orders each time
+    firsts = [(name, *(other for other in group if other != name)) for name in group]
+    return [*firsts, tuple(reversed(group)), *(tuple(chance.sample(group, len(group))) for _ in range(_CHANCE))]

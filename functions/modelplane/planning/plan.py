@@ -1,0 +1,249 @@
+"""The plan of an edit: what is certain, what is contested and by whom, and what happens without it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
+from typing import Final
+
+from modelplane.planning.edits import CLUSTER, Edit
+from modelplane.planning.events import ABSENT, Event, Name, State, What, compare, read_states
+from modelplane.planning.futures import Future, Step, play
+from modelplane.planning.orders import EVERY, groups, orders
+from modelplane.preview import ControlPlane
+from modelplane.preview.assumed import settle_assuming
+from modelplane.preview.worlds import failing, publishing, slow
+from modelplane.reading.deployments import DEPLOYMENT
+from modelplane.reading.trace import REPLICA
+from modelplane.reading.tree import Tree, mapping
+
+PLAN_VERSION: Final = "plan.modelplane.ai/v1alpha1"
+#: Passes that an engine takes to start in the future in which they take long.
+_SLOW: Final = 3
+
+Events = Mapping[Name, tuple[Event, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Deployments of which not all get what they would take, the cluster and pool for which they compete.
+
+    `outcomes` are the different ends of the orders that were tried.
+    """
+
+    cluster: str
+    pool: str
+    competitors: tuple[Name, ...]
+    outcomes: tuple[tuple[Event, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of an edit, as of a time (RFC 3339).
+
+    `complete`: every order of the competitors was tried; otherwise there may be other outcomes. `drift` happens without
+    the edit too. `least` is, by deployment that asks for replicas, how many serve before, and when the fewest do in any
+    order, where these are fewer.
+    """
+
+    as_of: str
+    settled: bool
+    certain: tuple[Event, ...]
+    contested: tuple[Contest, ...]
+    complete: bool
+    timeline: tuple[Step, ...]
+    drift: tuple[Event, ...]
+    least: Mapping[Name, tuple[int, int]]
+
+    def lost(self) -> list[Name]:
+        """Return the deployments that serve and of which at some time, in some order, nothing serves."""
+        return [name for name, (before, least) in self.least.items() if before and not least]
+
+
+def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
+    """Return the plan of edits of a fleet, which is not changed.
+
+    Raises InvalidObject where a server would refuse an edit, UnknownObjectError where there is nothing to edit.
+    """
+    loaded = read_states(fleet.view())
+    known = [str(obj["metadata"]["name"]) for obj in fleet.view().scan(REPLICA)]
+    calm = fleet.fork(publishing())
+    rests = settle_assuming(calm, [])
+    before = read_states(calm.view())
+    drift = compare(loaded, before, known=known, lost={})
+    # Without drift, forks of the settled fleet have less to do.
+    start = fleet if drift else calm
+    first = play(start, edits, publishing(), steps=True)
+    ends = _Ends(before, known)
+    competing = _competing(start, ends.of(first), first.states, drift)
+    found = orders(competing, _freed(first, before))
+    futures = [first, *(play(start, edits, publishing(), order) for order in found)]
+    events = [ends.of(each) for each in (*futures, play(start, edits, slow(_SLOW, publishing())))]
+    sure = _agreed(events)
+    hard = ends.targets(play(start, edits, failing(_fails(known), publishing())))
+    # What its owner takes away is not lost.
+    asked = [name for name in loaded if first.states.get(name, ABSENT).asked]
+    served = {name: (loaded[name].serving, min(each.least.get(name, 0) for each in futures)) for name in asked}
+    return Plan(
+        as_of=as_of,
+        settled=rests and all(each.settled for each in futures),
+        certain=tuple(sorted(_worded(sure, ends.of(first), hard))),
+        contested=tuple(_contests(events, sure, futures)),
+        complete=all(len(group) <= EVERY for group in competing),
+        timeline=first.steps,
+        drift=tuple(sorted(event for found in drift.values() for event in found)),
+        least={name: each for name, each in served.items() if each[1] < each[0]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Reads futures beside the states `before` the edit; `known` are the ModelReplicas that exist."""
+
+    before: Mapping[Name, State]
+    known: Sequence[str]
+
+    def of(self, future: Future) -> Events:
+        """Return the events of a future."""
+        return compare(self.before, future.states, known=self.known, lost=future.lost)
+
+    def targets(self, future: Future) -> Counter[tuple[Name, str]]:
+        """Return on which clusters each deployment has how many new replicas."""
+        there = {name: state.placed.keys() for name, state in self.before.items()}
+        return Counter(
+            (name, placed.cluster)
+            for name, state in future.states.items()
+            for replica, placed in state.placed.items()
+            if replica not in there.get(name, ())
+        )
+
+
+def _competing(
+    start: ControlPlane, events: Events, states: Mapping[Name, State], drift: Events
+) -> list[tuple[Name, ...]]:
+    """Return the groups of deployments that may take something from each other: those that change, wait or move."""
+    restless = {name for name, state in states.items() if state.unplaced or state.leaving}
+    labels = {obj["metadata"]["name"]: mapping(obj, "metadata", "labels") for obj in start.view().scan(CLUSTER)}
+    reach: dict[Name, frozenset[str]] = {}
+    for name in sorted({*events, *drift, *restless} & states.keys()):
+        wanted = mapping(start.get(DEPLOYMENT, *name), "spec", "clusterSelector", "matchLabels")
+        reach[name] = frozenset(each for each, has in labels.items() if wanted.items() <= has.items())
+    return groups(reach)
+
+
+def _freed(future: Future, before: Mapping[Name, State]) -> set[str]:
+    """Return the clusters from which something goes."""
+    return {
+        placed.cluster
+        for name, state in before.items()
+        for replica, placed in state.placed.items()
+        if replica not in future.states.get(name, ABSENT).placed
+    }
+
+
+def _agreed(events: Sequence[Events]) -> Counter[Event]:
+    """Return what happens in all futures. A replica that is not the same in all of them is left out of its event."""
+    bare = [Counter(event.bare() for found in each.values() for event in found) for each in events]
+    sure = reduce(and_, bare)
+    rest = [Counter(replace(event, replica="") for event in (each - sure).elements()) for each in bare]
+    return sure + reduce(and_, rest)
+
+
+def _fails(known: Iterable[str]) -> Callable[[Tree], str | None]:
+    """Return the rule of a world in which no new replica starts."""
+    there = frozenset(known)
+    return lambda replica: None if replica["metadata"]["name"] in there else "does not start"
+
+
+def _worded(sure: Counter[Event], first: Events, hard: Counter[tuple[Name, str]]) -> Iterable[Event]:
+    """Yield the certain events with their reasons; what has no place until a new replica serves says so."""
+    left, places = Counter(sure), Counter(hard)
+    for event in _taken(sorted(event for found in first.values() for event in found), left):
+        place = (event.deployment, event.target)
+        if event.what in {What.STARTS, What.MOVES} and not places[place]:
+            yield replace(event, reason=f"{event.reason}; only once other replicas have made room")
+        else:
+            places[place] -= 1
+            yield event
+
+
+def _contests(events: Sequence[Events], sure: Counter[Event], futures: Sequence[Future]) -> Iterable[Contest]:
+    open_ = [{name: _rest(found, sure) for name, found in each.items()} for each in events]
+    reach: dict[Name, set[str]] = {}
+    for each in open_:
+        for name, found in each.items():
+            if found:
+                reach.setdefault(name, set()).update(event.target for event in found if event.target)
+    for group in groups({name: frozenset(clusters) for name, clusters in reach.items()}):
+        outcomes = {tuple(event for name in group for event in each.get(name, ())) for each in open_}
+        cluster, pool = _prize(group, reach, futures)
+        yield Contest(cluster, pool, group, tuple(sorted(outcomes)))
+
+
+def _taken(events: Iterable[Event], left: Counter[Event]) -> Iterable[Event]:
+    """Yield the events that are among those `left`, from which they are taken."""
+    for event in events:
+        for known in (event.bare(), replace(event.bare(), replica="")):
+            if left[known]:
+                left[known] -= 1
+                yield replace(known, reason=event.reason)
+                break
+
+
+def _rest(events: Iterable[Event], sure: Counter[Event]) -> tuple[Event, ...]:
+    """Return the events of a deployment that are not certain, in order."""
+    left = Counter(sure)
+    return tuple(event for event in events if not any(_taken([event], left)))
+
+
+def _prize(group: Sequence[Name], reach: Mapping[Name, set[str]], futures: Iterable[Future]) -> tuple[str, str]:
+    """Return the cluster and pool that most of a group take in some future, ("", "") if none takes any."""
+    takers: dict[tuple[str, str], set[Name]] = {}
+    for future in futures:
+        for name in group:
+            for placed in future.states.get(name, ABSENT).placed.values():
+                for pool in placed.pools if placed.cluster in reach[name] else ():
+                    takers.setdefault((placed.cluster, pool), set()).add(name)
+    return max(sorted(takers), key=lambda each: len(takers[each]), default=("", ""))
+
+
+def as_json(plan: Plan) -> Tree:
+    """Return a plan as JSON of PLAN_VERSION."""
+    return {
+        "apiVersion": PLAN_VERSION,
+        "asOf": plan.as_of,
+        "settled": plan.settled,
+        "certain": [_event(each) for each in plan.certain],
+        "contested": [
+            {
+                "cluster": each.cluster,
+                "pool": each.pool,
+                "competitors": [{"namespace": namespace, "name": name} for namespace, name in each.competitors],
+                "outcomes": [[_event(event) for event in outcome] for outcome in each.outcomes],
+            }
+            for each in plan.contested
+        ],
+        "complete": plan.complete,
+        "timeline": [
+            {"pass": each.number, "serving": each.serving, "placed": each.placed, "devices": each.devices}
+            for each in plan.timeline
+        ],
+        "drift": [_event(each) for each in plan.drift],
+        "leastServing": [
+            {"namespace": namespace, "name": name, "before": before, "least": least}
+            for (namespace, name), (before, least) in sorted(plan.least.items())
+        ],
+    }
+
+
+def _event(event: Event) -> Tree:
+    return {
+        "namespace": event.namespace,
+        "name": event.name,
+        "event": str(event.what),
+        "replica": event.replica or None,
+        "from": event.source or None,
+        "to": event.target or None,
+        "reason": event.reason,
+    }

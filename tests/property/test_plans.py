@@ -1,0 +1,92 @@
+"""What a plan calls certain happens, and what happens else is among the outcomes that it names."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelplane.planning import Event, Plan, What, make_plan
+from modelplane.planning.events import compare, read_states
+from modelplane.preview import ControlPlane
+from modelplane.preview.worlds import healthy
+from property.plans import Edited, edited, live, no_new_ones, worlds
+from property.strategies import examples
+
+Bare = tuple[str, str, What, str, str]
+
+
+def exported(edit: Edited) -> ControlPlane:
+    """Return a settled fleet as kubectl exports it."""
+    found = [obj for obj in settled(edit).everything() if obj["apiVersion"].startswith("modelplane.ai/")]
+    return ControlPlane(found)
+
+
+def settled(edit: Edited) -> ControlPlane:
+    control = ControlPlane(edit.fleet)
+    assert control.settle()
+    return control
+
+
+def bare(events: Iterable[Event]) -> "Counter[Bare]":
+    return Counter((e.namespace, e.name, e.what, e.source, e.target) for e in events)
+
+
+def named(events: Iterable[Event]) -> "Counter[tuple[What, str]]":
+    """Return what happens to which replicas, as far as they are named."""
+    return Counter((e.what, e.replica) for e in events if e.replica)
+
+
+def replicas(control: ControlPlane) -> frozenset[str]:
+    return frozenset(each["metadata"]["name"] for each in control.list("ModelReplica"))
+
+
+def outcomes(plan: Plan) -> "list[Counter[Bare]]":
+    """Return what may happen by a plan: its certain events with one outcome of each contest."""
+    found = [bare(plan.certain)]
+    for contest in plan.contested:
+        found = [so_far + bare(outcome) for so_far in found for outcome in contest.outcomes]
+    return found
+
+
+@given(edited(), st.data())
+@examples(40)
+def test_what_happens_is_what_a_plan_calls_certain_with_one_outcome_of_each_contest(
+    edit: Edited, data: st.DataObject
+) -> None:
+    fleet = exported(edit)
+    plan = make_plan(fleet, edit.edits, "now")
+    control = live(data.draw, settled(edit), edit.edits, worlds(data.draw))
+    before, after = read_states(fleet.view()), read_states(control.view())
+    events = compare(before, after, known=replicas(fleet), lost={})
+    happened = [event for found in events.values() for event in found]
+    assert bare(plan.certain) <= bare(happened)
+    assert named(plan.certain) <= named(happened)
+    assert bare(happened) in outcomes(plan) or not plan.complete
+
+
+@given(edited(), st.data())
+@examples(15)
+def test_what_needs_no_room_of_others_is_placed_even_if_nothing_new_starts(edit: Edited, data: st.DataObject) -> None:
+    fleet = exported(edit)
+    plan = make_plan(fleet, edit.edits, "now")
+    known = replicas(fleet)
+    control = live(data.draw, settled(edit), edit.edits, no_new_ones(known))
+    placed = Counter(
+        (*name, each.cluster)
+        for name, state in read_states(control.view()).items()
+        for replica, each in state.placed.items()
+        if replica not in known
+    )
+    at_once = [e for e in plan.certain if e.what in {What.STARTS, What.MOVES} and "only once" not in e.reason]
+    assert Counter((e.namespace, e.name, e.target) for e in at_once) <= placed
+
+
+@given(edited())
+@examples(15)
+def test_a_plan_leaves_the_fleet_as_it_was(edit: Edited) -> None:
+    fleet = exported(edit)
+    before = fleet.everything()
+    make_plan(fleet, edit.edits, "now")
+    assert fleet.everything() == before
+    assert fleet.fork(healthy).everything() == before
