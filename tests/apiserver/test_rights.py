@@ -16,7 +16,7 @@ from modelplane_dev.processes.process import START
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete")
 OF_A_TEAM = ("modelcaches", "modeldeployments", "modelendpoints", "modelservices")
 #: Kinds that Modelplane composes in its own namespace: nobody writes them.
-INNER = ("servingstacks",)
+INNER = ("managedclusters", "servingstacks")
 #: What the verb `use` is asked for of.
 CONFIGS = ("clusterproviderconfigs", "providerconfigs")
 OF_THE_PLATFORM = ("clustermodels", "inferenceclasses", "inferenceclusters", "inferencegateways")

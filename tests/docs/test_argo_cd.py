@@ -14,7 +14,7 @@ PAGE = ROOT / "docs/deliver-with-argo-cd.md"
 SHOWN: list[dict[str, Any]] = [yaml.safe_load(each.text) for each in blocks(PAGE) if isinstance(each, File)]
 APPLICATIONS = {each["metadata"]["name"]: each for each in SHOWN if each["kind"] == "Application"}
 #: What Modelplane composes, and nobody has in Git.
-COMPOSED = {"ModelReplica", "ServingStack"}
+COMPOSED = {"ManagedCluster", "ModelReplica", "ServingStack"}
 
 
 def _waves() -> dict[str, tuple[str, int]]:

@@ -64,7 +64,7 @@ class Aks(BaseModel):
 
 
 class Provisioning(BaseModel):
-    """How to create pools of this class; omit it for hardware that exists. This version creates none: Accepted says so where it is set."""
+    """How to create pools of this class on a cluster that Modelplane makes; omit it for hardware that exists. This version creates pools on GKE: of another cloud Accepted says that it is not read."""
 
     provider: Literal["GKE", "EKS", "AKS"]
     gke: Gke | None = None

@@ -32,6 +32,48 @@ class Metadata(BaseModel):
     ownerReferences: list[OwnerReference] | None = None
 
 
+class Credentials(BaseModel):
+    """Config of provider-gcp by which the cluster is made; its projectID is the project."""
+
+    type: Literal["ProviderConfig", "ClusterProviderConfig"] = "ClusterProviderConfig"
+    name: str = "default"
+
+
+class Existing(BaseModel):
+    """A network that is there already, also one of another project (Shared VPC)."""
+
+    network: str
+    subnetwork: str
+    podRange: str
+    serviceRange: str
+
+
+class Network(BaseModel):
+    """The network of the cluster. Omitted, one is made, with a /16 of 10.0.0.0/8 that the cluster's name decides."""
+
+    cidr: str | None = None
+    existing: Existing | None = None
+
+
+class Maintenance(BaseModel):
+    """When Google upgrades nodes by itself, which ends the pods on them."""
+
+    nodeUpgrades: Literal["Held", "Automatic"] = "Held"
+    start: str = "03:00"
+
+
+class Gke(BaseModel):
+    """How Modelplane makes a cluster on Google Kubernetes Engine. It deletes it, with all that is on it, when the InferenceCluster is deleted."""
+
+    region: str
+    kubernetesVersion: str = "1.35"
+    credentials: Credentials | None = None
+    network: Network | None = None
+    apiAccess: Literal["Public", "DNS"] = "Public"
+    apiAccessCIDRs: list[str] | None = None
+    maintenance: Maintenance | None = None
+
+
 class SecretRef(BaseModel):
     """Secret with the kubeconfig, in the namespace modelplane-system."""
 
@@ -56,7 +98,7 @@ class Cache(BaseModel):
     runAsUser: int | None = None
 
 
-class Existing(BaseModel):
+class ClusterExisting(BaseModel):
     """How to reach a cluster that you bring."""
 
     provider: str | None = None
@@ -69,8 +111,9 @@ class Existing(BaseModel):
 class Cluster(BaseModel):
     """Where the cluster comes from."""
 
-    source: Literal["Existing"]
-    existing: Existing | None = None
+    source: Literal["Existing", "GKE"]
+    gke: Gke | None = None
+    existing: ClusterExisting | None = None
 
 
 class Stack(BaseModel):
@@ -140,6 +183,12 @@ class Capabilities(BaseModel):
     device: str | None = None
 
 
+class Fabric(BaseModel):
+    """Refused; no source of this version makes a network between nodes beside the usual one."""
+
+    type: Literal["None", "EFA", "InfiniBand"] | None = None
+
+
 class NodePool(BaseModel):
     name: str
     acceleratorType: str | None = None
@@ -149,6 +198,10 @@ class NodePool(BaseModel):
     node: Node | None = None
     tolerations: list[Toleration] | None = None
     capabilities: Capabilities | None = None
+    fabric: Fabric | None = None
+    zones: list[str] | None = None
+    reservation: str | None = None
+    allowRolling: bool | None = None
     nodeCount: int | None = None
     minNodeCount: int | None = None
     maxNodeCount: int | None = None
@@ -238,6 +291,7 @@ class Device(BaseModel):
 class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
+    leaving: bool | None = None
     capabilities: GpuPoolCapabilities | None = None
     node: Node | None = None
     tolerations: list[GpuPoolToleration] | None = None

@@ -34,6 +34,7 @@ _CALLED: Final[Mapping[str, str]] = {
     "ModelReplica": "replica",
     "ModelService": "service",
     "ClusterModel": "model",
+    "ManagedCluster": "managed",
     "ServingStack": "stack",
 }
 _NAMES: Final[Mapping[str, str]] = {

@@ -6,6 +6,7 @@ from modelplane.compose_cluster import (
     cluster_model,
     inference_class,
     inference_cluster,
+    managed_cluster,
     serving_stack,
 )
 from modelplane.compose_cluster.public import inference_gateway
@@ -17,5 +18,6 @@ STEPS: Mapping[str, Step] = {
     "InferenceClass": inference_class.compose,
     "InferenceCluster": inference_cluster.compose,
     "InferenceGateway": inference_gateway.compose,
+    "ManagedCluster": managed_cluster.compose,
     "ServingStack": serving_stack.compose,
 }

@@ -120,6 +120,19 @@ def commit(entries: Sequence[Mapping[str, Any]], residents: Residents) -> Commit
     )
 
 
+def hold_nodes(entries: Sequence[Mapping[str, Any]], residents: Residents) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """Return the most nodes that the pods of residents can be on, and their names, for each pool that has any."""
+    where = layout_of(tuple(map(_read_pool, entries)))
+    pods = [0] * len(where.pools)
+    for replica in residents.replicas:
+        for position, group in charges(replica.engines, where):
+            pods[position] += sum(count for _, count in group)
+    names = [text(entry.get("name")) for entry in entries]
+    nodes = [min(found, count(entry.get("nodes"))) for found, entry in zip(pods, entries, strict=True)]
+    found = zip(names, nodes, _holders(residents, where), strict=True)
+    return {name: (most, holders) for name, most, holders in found if most}
+
+
 def _room_for_charges(entries: Sequence[Mapping[str, Any]]) -> int:
     """Return how many characters of charges fit into the status beside these pools."""
     return min(MOST_PUBLISHED, _STATUS - _OTHERS - len(json.dumps([without_committed(entry) for entry in entries])))

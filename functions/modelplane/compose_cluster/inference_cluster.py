@@ -160,8 +160,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     classes = {pool.className for pool in node_pools}
     provisioning.check(provision)
     provision = provisioning.guarded(request, provision)
-    nodes = {name: pool.nodes for name, pool in provision.pools.items()}
-    published = pools.publish(request, node_pools, nodes, report.published_pools(observation.last))
+    published = pools.publish(request, node_pools, provision, report.published_pools(observation.last))
     needs = [require.inference_class(name) for name in sorted(classes)]
     needs += provisioning.requirements(request, provision)
     needs += _sharing_requirements(request, observation)

@@ -12,10 +12,12 @@ from modelplane.step import Object
 
 #: Path of each such field below `spec`, by kind; what is in it is not read either.
 NOT_READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "InferenceClass": (("provisioning",),),
+    "InferenceClass": (("provisioning", "eks"), ("provisioning", "aks")),
 }
 _REMEDIES: Final[Mapping[str, str]] = {
-    "InferenceClass": "Make nodes of this class yourself, and name it in nodePools of an Existing cluster.",
+    "InferenceClass": (
+        "Make nodes of this class yourself, and name it in nodePools of an Existing cluster; clusters are made on GKE."
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from modelplane.api.inferencecluster import NodePool
 from modelplane.compose_cluster.capabilities import find_capabilities
 from modelplane.compose_cluster.inference_class import find_problems
+from modelplane.compose_cluster.sources import Provision
 from modelplane.composing import requirements as require
 from modelplane.composing.messages import sentences
 from modelplane.kube.usage import protected
@@ -41,10 +42,14 @@ def _wrong(name: str, found: Object | Gap) -> str:
     return f"InferenceClass {name} is not accepted: {'; '.join(problems)}" if problems else ""
 
 
-def _own_word(pool: NodePool) -> dict[str, Any]:
-    """Return the fields of a pool that the cluster itself declares, whatever its class."""
+def _own_word(pool: NodePool, pods: int | None) -> dict[str, Any]:
+    """Return the fields of a pool that the cluster itself declares, whatever its class.
+
+    `pods` is how many pods of engines its nodes take if the pool does not say, None where that is not known.
+    """
     tolerations = [each.model_dump(mode="json", exclude_none=True) for each in pool.tolerations or ()]
     node = pool.node.model_dump(mode="json", exclude_none=True) if pool.node else {}
+    node = ({"pods": pods} if pods else {}) | node
     return {key: value for key, value in (("node", node), ("tolerations", tolerations)) if value}
 
 
@@ -53,15 +58,17 @@ _MEANWHILE = "Nothing new is placed on the cluster until then"
 
 
 def publish(
-    request: Request, pools: Iterable[NodePool], nodes: Mapping[str, int], last: Mapping[str, Mapping[str, Any]]
+    request: Request, pools: Iterable[NodePool], provision: Provision, last: Mapping[str, Mapping[str, Any]]
 ) -> Published:
-    """Return the pools to publish; `nodes` are their node counts, `last` the entries published before, by name.
+    """Return the pools to publish, as the source made them; `last` are the entries published before, by name.
 
     A pool whose class has no valid devices keeps its last published devices, so that a broken class moves no replica; a
     new pool is left out until its class is valid. The number of nodes, their resources and the tolerations are declared
-    by the cluster itself and always current.
+    by the cluster itself and always current. Pools that leave follow, with what was published of them.
     """
-    entries, problems = [], []
+    nodes = {name: pool.nodes for name, pool in provision.pools.items()}
+    entries: list[dict[str, Any]] = []
+    problems = []
     caveats: list[str] = []
     for pool in pools:
         found = request.one(require.inference_class(pool.className))
@@ -71,14 +78,16 @@ def publish(
             entry = {"name": pool.name, "nodes": nodes[pool.name], "devices": found.body["spec"]["devices"]}
             can = find_capabilities(pool, found, mapping(published))
             capabilities = {"capabilities": can.published} if can.published else {}
-            entries.append(entry | capabilities | _own_word(pool))
+            entries.append(entry | capabilities | _own_word(pool, provision.pods))
             caveats += can.problems
         elif published is not None:
             kept = {key: value for key, value in published.items() if key not in ("node", "tolerations")}
-            entries.append({**kept, "nodes": nodes[pool.name], **_own_word(pool)})
+            entries.append({**kept, "nodes": nodes[pool.name], **_own_word(pool, provision.pods)})
             problems.append(sentences(f"{field}: {wrong}", "The pool stays as it was last published.", _MEANWHILE))
         else:
             problems.append(sentences(f"{field}: {wrong}", _MEANWHILE))
+    leaving = (name for name, pool in provision.pools.items() if pool.leaving and name in last)
+    entries += ({**last[name], "nodes": nodes[name], "leaving": True} for name in leaving)
     return Published(tuple(entries), tuple(problems), tuple(caveats))
 
 

@@ -1,7 +1,7 @@
 """The ServingStack of an InferenceCluster: when it is composed, and what it says.
 
-It is composed from the moment on that `spec.stack` sets a part, the cluster answers, and it is known to be this
-InferenceCluster's. From then on it stays: without a word on parts in the spec it is as it was.
+It is composed once the cluster answers and is known to be this InferenceCluster's, if `spec.stack` sets a part or
+Modelplane makes the cluster. From then on it stays: without a word on parts in the spec it is as it was.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
+from modelplane.clouds import CLOUDS
 from modelplane.compose_cluster.sources import Kubeconfig, Provision
 from modelplane.composing.hold import held
 from modelplane.model.conditions import NOT_SERVED_BY_THE_STACK as NOT_READY
@@ -16,6 +17,7 @@ from modelplane.model.conditions import Reason, StackCondition
 from modelplane.model.names import API_VERSION, SYSTEM_NAMESPACE
 from modelplane.observed.fields import condition, mapping, mappings, text
 from modelplane.stack import Part, State
+from modelplane.stack.values import DRIVER_ROOT
 from modelplane.step import Manifest, Object, Request
 
 RESOURCE: Final = "serving-stack"
@@ -42,11 +44,11 @@ class StackReport:
 
 def read(request: Request) -> StackReport | None:
     """Return what the ServingStack says, None where no part is asked for."""
-    found = request.observed.get(RESOURCE)
+    found, spec = request.observed.get(RESOURCE), mapping(request.composite.body.get("spec"))
     if found:
         return read_report(found)
-    asked = mapping(mapping(request.composite.body.get("spec")).get("stack"))
-    return StackReport() if any(part in asked for part in Part) else None
+    asked, made = mapping(spec.get("stack")), text(mapping(spec.get("cluster")).get("source")) in CLOUDS
+    return StackReport() if made or any(part in asked for part in Part) else None
 
 
 def read_report(found: Object) -> StackReport:
@@ -79,9 +81,11 @@ def bodies(
     if observe_only:
         return watched(request)
     parts = parts_of(spec)
-    if not (parts and known and provision.kubeconfig):
+    if not ((parts or provision.made) and known and provision.kubeconfig):
         return kept(request, known=known)
     values = dict(spec.stack.values or {}) if spec.stack else {}
+    if provision.driver_root:
+        values[Part.DRA] = {DRIVER_ROOT: provision.driver_root} | dict(mapping(values.get(Part.DRA)))
     return {RESOURCE: _body(request.composite.name, provision.kubeconfig, parts, values)}
 
 

@@ -17,6 +17,7 @@ from modelplane.model.names import (
     LABEL_DEPLOYMENT,
     LABEL_MODEL,
     LABEL_NAMESPACE_NAME,
+    LABEL_NETWORK,
     LABEL_SHARES_UID,
     OF_AUTHORITY,
     OF_PAIR,
@@ -67,6 +68,12 @@ def marked_configs(uid: str) -> Requirement:
 def sharing_configs(uid: str) -> Requirement:
     """Return the requirement of the ClusterProviderConfigs of the InferenceClusters that share a cluster by its uid."""
     return Requirement("sharing-cluster", PROVIDER_API, "ClusterProviderConfig", match_labels={LABEL_SHARES_UID: uid})
+
+
+def same_network(network: str) -> Requirement:
+    """Return the requirement of the ManagedClusters whose network has these addresses (CIDR)."""
+    labels = {LABEL_NETWORK: network.partition("/")[0]}
+    return Requirement("same-network", API_VERSION, "ManagedCluster", match_labels=labels, namespace=SYSTEM_NAMESPACE)
 
 
 def inference_class(name: str) -> Requirement:

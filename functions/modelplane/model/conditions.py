@@ -97,6 +97,12 @@ class StackCondition(StrEnum):
     PARTS_READY = "PartsReady"
 
 
+class ManagedCondition(StrEnum):
+    """Condition types of a ManagedCluster."""
+
+    CLOUD_READY = "CloudReady"
+
+
 class GatewayCondition(StrEnum):
     """Condition types of an InferenceGateway."""
 
@@ -158,6 +164,7 @@ class Reason(StrEnum):
     KEY_MISSING = "KeyMissing", "The Secret of a caller key, or its key, does not exist."
     KIND_INACTIVE = "KindInactive", "A kind of a provider is installed on the control cluster, and not activated."
     KEYS_REQUIRED = "KeysRequired", "The gateway requires caller keys, and the service names none."
+    MADE = "Made", "The cluster is in its cloud as it is asked for, and what its node pools wait for is reported."
     MATCHED = "Matched", "At least one cluster matches the selector, or the versions match."
     MODEL_CACHE_NOT_FOUND = "ModelCacheNotFound", "The deployment names a ModelCache that does not exist."
     MODEL_CACHE_RESOLVED = "ModelCacheResolved", "It is known which clusters the deployment's cache is staged on."
@@ -211,14 +218,14 @@ class Reasons:
     unknown: tuple[Reason, ...] = ()
 
 
+#: Why nothing is composed with a provider.
+UNUSABLE_PROVIDER: Final = (Reason.PROVIDER_MISSING, Reason.KIND_INACTIVE, Reason.PROVIDER_UNHEALTHY)
 #: Why a part of the serving stack does not run.
 NOT_SERVED_BY_THE_STACK: Final = (
     Reason.INSTALLING,
     Reason.PART_MISSING,
     Reason.PART_FAILED,
-    Reason.PROVIDER_MISSING,
-    Reason.KIND_INACTIVE,
-    Reason.PROVIDER_UNHEALTHY,
+    *UNUSABLE_PROVIDER,
 )
 
 #: The conditions of each kind.
@@ -313,6 +320,7 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
                 Reason.IDENTITY_CHANGED,
                 Reason.DUPLICATE_CLUSTER,
                 Reason.OTHER_INSTALLATION,
+                *UNUSABLE_PROVIDER,
             ),
         ),
         ClusterCondition.BACKEND_READY: Reasons(
@@ -320,6 +328,11 @@ CONDITIONS: Final[Mapping[str, Mapping[str, Reasons]]] = {
         ),
     },
     "ServingStack": {StackCondition.PARTS_READY: Reasons((Reason.PARTS_RUNNING,), NOT_SERVED_BY_THE_STACK)},
+    "ManagedCluster": {
+        ManagedCondition.CLOUD_READY: Reasons(
+            (Reason.MADE,), (Reason.PROVISIONING, Reason.INVALID_NODE_POOL, *UNUSABLE_PROVIDER)
+        )
+    },
     "InferenceGateway": {
         GatewayCondition.CONTROLLER_READY: Reasons((Reason.CONTROLLER_HEALTHY,), (Reason.INSTALLING,)),
     },

@@ -14,6 +14,10 @@ LABEL_CLUSTER_UID = f"{GROUP}/cluster-uid"
 #: The same on the config of an InferenceCluster that shares a cluster which another one has.
 LABEL_SHARES_UID = f"{GROUP}/shares-cluster-uid"
 LABEL_POOL = f"{GROUP}/pool"
+#: On a ManagedCluster: the first address of the network that is made for it.
+LABEL_NETWORK = f"{GROUP}/network"
+#: On the GPU nodes of a cluster that is made: the type of their accelerator.
+LABEL_GPU = f"{GROUP}/gpu"
 #: On a ModelReplica: the revision of its deployment that is stamped on it.
 LABEL_REVISION = f"{GROUP}/revision"
 #: On a ModelReplica: the ClusterModel of its profile.

@@ -50,12 +50,14 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
     """Return the published pools in their order, None if they are missing or any of them cannot be read.
 
     One unreadable pool makes all unknown: in a list without it the pool would seem to be gone, and the replicas there
-    would be replaced.
+    would be replaced. That is meant to happen to those on a pool that is leaving, so it is left out.
     """
     if not isinstance(published, list) or not published:
         return None
     pools = []
     for entry in published:
+        if mapping(entry).get("leaving") is True:
+            continue
         name, declared = text(mapping(entry).get("name")), mapping(entry).get("devices")
         devices = [read_device(device) for device in mappings(declared)]
         readable = tuple(device for device in devices if not isinstance(device, str))

@@ -26,6 +26,7 @@ ORDER = (
     f"InferenceClass.{GROUP}",
     f"ClusterModel.{GROUP}",
     f"InferenceCluster.{GROUP}",
+    f"ManagedCluster.{GROUP}",
     f"ServingStack.{GROUP}",
     f"InferenceGateway.{GROUP}",
     f"ModelCache.{GROUP}",

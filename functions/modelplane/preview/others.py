@@ -7,7 +7,7 @@ from typing import Final
 from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
 from modelplane.reading.definitions import xrds
 from modelplane.reading.deployments import DEPLOYMENT
-from modelplane.reading.kinds import Key, qualify, refer
+from modelplane.reading.kinds import Key, is_of_cloud, qualify, refer
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, items
 from modelplane.stack import PARTS, Part
@@ -61,7 +61,7 @@ def _is_composed(reader: Reader, obj: Manifest) -> bool:
 
 
 def _is_read(key: Key) -> bool:
-    return key.kind in _READ or key.kind.partition(".")[2] in _OURS_OF
+    return key.kind in _READ or key.kind.partition(".")[2] in _OURS_OF or is_of_cloud(key.kind)
 
 
 def _state_of(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:

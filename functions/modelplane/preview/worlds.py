@@ -14,6 +14,7 @@ from modelplane.compose_cluster.commitments import count_residents
 from modelplane.compose_cluster.report import committed
 from modelplane.model.names import GROUP, LABEL_CLUSTER
 from modelplane.observed.cluster import read_cluster
+from modelplane.preview.simulation.clouds import CLOUD_KINDS, cloud_answers
 from modelplane.preview.simulation.clusters import failing_pod, runs_pods
 from modelplane.preview.simulation.gateway import gateway_answers
 from modelplane.preview.simulation.pods import Pod
@@ -46,9 +47,12 @@ _CLUSTER = f"InferenceCluster.{GROUP}"
 
 
 class _Healthy:
-    """The world in which everything works, and Envoy Gateway is installed on the control cluster."""
+    """The world in which everything works; Envoy Gateway and the clouds' providers are on the control cluster."""
 
-    kinds: Final = tuple((version, kind) for version, kinds in GATEWAY_KINDS.items() for kind in sorted(kinds))
+    kinds: Final = (
+        *((version, kind) for version, kinds in GATEWAY_KINDS.items() for kind in sorted(kinds)),
+        *CLOUD_KINDS,
+    )
 
     def __call__(self, view: View) -> Iterator[StatusPatch]:
         """Yield what every provider, cluster and gateway writes, for objects whose status was not given.
@@ -57,6 +61,7 @@ class _Healthy:
         """
         yield from answers(view)
         yield from gateway_answers(view)
+        yield from cloud_answers(view)
 
 
 healthy: Final = _Healthy()

@@ -46,6 +46,7 @@ OWN: Mapping[str, OwnKind] = MappingProxyType(
         "InferenceClass": OwnKind("inferenceclasses", "icl", namespaced=False),
         "InferenceCluster": OwnKind("inferenceclusters", "ic", namespaced=False),
         "InferenceGateway": OwnKind("inferencegateways", "ig", namespaced=False),
+        "ManagedCluster": OwnKind("managedclusters", "", namespaced=True),
         "ModelCache": OwnKind("modelcaches", "mc", namespaced=True),
         "ModelDeployment": OwnKind("modeldeployments", "md", namespaced=True),
         "ModelEndpoint": OwnKind("modelendpoints", "me", namespaced=True),
@@ -118,6 +119,17 @@ GATEWAY_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 GATEWAY_CLASS = ("gateway.networking.k8s.io/v1", "GatewayClass")
+
+
+#: The kind of config of a provider that is cluster-scoped.
+CLUSTER_CONFIG = "ClusterProviderConfig"
+#: Groups of the clouds' providers end in this: their managed resources and ProviderConfigs are namespaced.
+CLOUD_PROVIDERS = ".m.upbound.io"
+
+
+def is_of_cloud(kind: str) -> bool:
+    """Tell whether a kind (`Kind.group`) is of a cloud's provider."""
+    return kind.endswith(CLOUD_PROVIDERS)
 
 
 def known_scope(api_version: str, kind: str) -> bool | None:

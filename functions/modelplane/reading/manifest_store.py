@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from modelplane.model.names import API_VERSION
 from modelplane.reading.definitions import xrds
-from modelplane.reading.kinds import GATEWAY_CLASS, OWN, Key, known_scope, qualify
+from modelplane.reading.kinds import CLUSTER_CONFIG, GATEWAY_CLASS, OWN, Key, known_scope, qualify
 from modelplane.reading.table import Table
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 from modelplane.reading.unread import Unread
@@ -25,7 +25,7 @@ class ManifestStore:
 
     Existing kinds are Modelplane's own, those of Kubernetes and of the Configuration's dependencies, those of stored
     CustomResourceDefinitions and objects, and `extra_kinds`: (apiVersion, kind) of others, all of them namespaced
-    except GatewayClass.
+    except GatewayClass and ClusterProviderConfigs.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ManifestStore:
             return own.namespaced
         scope = known_scope(api_version, kind)
         if scope is None and (api_version, kind) in self.extra_kinds:
-            return (api_version, kind) != GATEWAY_CLASS
+            return (api_version, kind) != GATEWAY_CLASS and kind != CLUSTER_CONFIG
         return self._installed(api_version, kind) if scope is None else scope
 
     def kinds(self) -> Sequence[str]:

@@ -75,6 +75,9 @@ LWS: Final[dict[str, Any]] = {"image": {"manager": {"tag": "v0.8.0", "pullPolicy
 
 NODE_FEATURE_DISCOVERY: Final[dict[str, Any]] = {"worker": {"tolerations": _ON_GPU_NODES}}
 
+#: Value of the DRA driver's chart: where the nodes have NVIDIA's driver.
+DRIVER_ROOT: Final = "nvidiaDriverRoot"
+
 DRA: Final[dict[str, Any]] = {
     # Its consent to allocate GPUs, which a device plugin must not do beside it.
     "gpuResourcesEnabledOverride": True,

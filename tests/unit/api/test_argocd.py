@@ -108,7 +108,7 @@ def test_what_serves_is_healthy_of_every_kind_on_its_way() -> None:
     control = settled(deployment(), _service("chat", "chat"), models["gemma-3-27b"])
     found = [(kind, health(each)) for kind in scripts() for each in control.list(kind)]
     assert {health for _, health in found} == {(HEALTHY, "")}
-    assert {kind for kind, _ in found} == set(scripts()) - {"ModelCache"}
+    assert {kind for kind, _ in found} == set(scripts()) - {"ManagedCluster", "ModelCache"}
 
 
 def _typo(name: str = "typo") -> Manifest:

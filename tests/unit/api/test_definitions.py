@@ -22,6 +22,7 @@ FACE = {
 }
 #: Kinds that other kinds compose and nobody writes: `kubectl get modelplane` does not list them.
 INNER = {
+    "ManagedCluster": ("Namespaced", "managedclusters", ["CLUSTER", "SOURCE", "STATE"]),
     "ServingStack": ("Namespaced", "servingstacks", ["CLUSTER", "PARTS"]),
 }
 

@@ -19,6 +19,7 @@ from modelplane.preview.admission import admit
 from modelplane.reading.definitions import xrds
 from modelplane.step import Request
 from unit.compose_cluster import clusters as given
+from unit.compose_cluster import made as managed
 
 Manifest = dict[str, Any]
 #: Where a value is: fields and, in lists, numbers.
@@ -170,16 +171,94 @@ spec:
   - {minNodeCount: 3}
   - {maxNodeCount: 3}
 """
-WHOLE: dict[str, Manifest] = {"InferenceClass": yaml.safe_load(_CLASS), "InferenceCluster": yaml.safe_load(_CLUSTER)}
-OTHER: dict[str, Manifest] = {
-    "InferenceClass": yaml.safe_load(_OTHER_CLASS),
-    "InferenceCluster": yaml.safe_load(_OTHER_CLUSTER),
+_MADE = """
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata: {name: us-1}
+spec:
+  cluster:
+    source: GKE
+    gke:
+      region: us-central1
+      kubernetesVersion: "1.35"
+      credentials: {type: ClusterProviderConfig, name: default}
+      network: {cidr: 10.1.0.0/16}
+      apiAccess: Public
+      apiAccessCIDRs: [192.0.2.0/24]
+      maintenance: {nodeUpgrades: Held, start: "01:00"}
+  nodePools:
+  - {name: a, className: l4, nodeCount: 2, zones: [us-central1-a], reservation: a, allowRolling: false}
+"""
+_OTHER_MADE = """
+spec:
+  cluster:
+    gke:
+      region: europe-west4
+      kubernetesVersion: "1.36"
+      credentials: {type: ProviderConfig, name: other}
+      network: {cidr: 10.2.0.0/16}
+      apiAccess: DNS
+      apiAccessCIDRs: [198.51.100.0/24]
+      maintenance: {nodeUpgrades: Automatic, start: "02:00"}
+  nodePools:
+  - {zones: [us-central1-b], reservation: b, allowRolling: true}
+"""
+_BROUGHT = """
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata: {name: us-1}
+spec:
+  cluster:
+    source: GKE
+    gke:
+      region: us-central1
+      kubernetesVersion: "1.35"
+      network: {existing: {network: a, subnetwork: a, podRange: a, serviceRange: a}}
+  nodePools:
+  - {name: a, className: l4, zones: [us-central1-a]}
+"""
+_OTHER_BROUGHT = """
+spec:
+  cluster:
+    gke: {network: {existing: {network: b, subnetwork: b, podRange: b, serviceRange: b}}}
+"""
+#: Manifests that have every field of their kind together.
+WHOLE: dict[str, Manifest] = {
+    "class": yaml.safe_load(_CLASS),
+    "brought": yaml.safe_load(_CLUSTER),
+    "made": yaml.safe_load(_MADE),
+    "made in a network": yaml.safe_load(_BROUGHT),
 }
+OTHER: dict[str, Manifest] = {
+    "class": yaml.safe_load(_OTHER_CLASS),
+    "brought": yaml.safe_load(_OTHER_CLUSTER),
+    "made": yaml.safe_load(_OTHER_MADE),
+    "made in a network": yaml.safe_load(_OTHER_BROUGHT),
+}
+KINDS = ("InferenceClass", "InferenceCluster")
+#: A block of GKE with its defaults.
+_SMALL = {"region": "us-central1", "kubernetesVersion": "1.35"}
 #: A change of several fields, where one of them cannot be changed alone, by the field that it is about.
 TOGETHER: dict[str, tuple[Place, Any]] = {
     "spec.allowedNamespaces.from": (("spec", "allowedNamespaces"), {"from": "All"}),
     "spec.stack.gateway": (("spec", "stack"), {"gateway": "Present", "aiGateway": "Present"}),
     "spec.nodePools[].tolerations[].operator": (("spec", "nodePools", 0, "tolerations", 0), {"operator": "Exists"}),
+    "spec.cluster.gke.apiAccess": (("spec", "cluster", "gke"), {**_SMALL, "apiAccess": "DNS"}),
+    "spec.cluster.gke.region": (
+        ("spec",),
+        {
+            "cluster": {"source": "GKE", "gke": {**_SMALL, "region": "europe-west4"}},
+            "nodePools": [{"name": "a", "className": "l4", "zones": ["europe-west4-a"]}],
+        },
+    ),
+}
+#: Which manifest each of them is a change of.
+OF = {
+    "spec.allowedNamespaces.from": "brought",
+    "spec.stack.gateway": "brought",
+    "spec.nodePools[].tolerations[].operator": "brought",
+    "spec.cluster.gke.apiAccess": "made",
+    "spec.cluster.gke.region": "made",
 }
 #: For people alone, as the descriptions say.
 FOR_PEOPLE = {
@@ -187,8 +266,8 @@ FOR_PEOPLE = {
     "spec.cluster.existing.provider",
     "spec.cluster.existing.instanceType",
 }
-#: The enum has one value, so that there is nothing to read.
-ONE_VALUE = {"spec.cluster.source"}
+#: It decides which block is read, and cannot be changed.
+FIXED = {"spec.cluster.source"}
 
 
 def schema_of(kind: str) -> Manifest:
@@ -246,33 +325,54 @@ def put(body: Manifest, place: Place, value: Any) -> Manifest:
     return changed
 
 
-def outcome(kind: str, body: Manifest) -> Any:
+def outcome(body: Manifest) -> Any:
     """Return what is done and reported because of a class or a cluster, and what the scheduler reads of it."""
-    a_class = body if kind == "InferenceClass" else WHOLE["InferenceClass"]
-    one = {"name": "a", "className": "l4", "nodeCount": 2}
-    cluster = body if kind == "InferenceCluster" else given.cluster(one)
-    result = given.run(cluster, given.reached(), class_l4=[a_class])
+    is_class = body["kind"] == "InferenceClass"
+    a_class = body if is_class else WHOLE["class"]
+    if is_class:
+        one = {"name": "a", "className": "l4", "nodeCount": 2}
+        made = made_of(WHOLE["made"], a_class)
+        return (
+            made,
+            inference_class.compose(Request(given.obj(a_class))).conditions,
+            of_cluster(given.cluster(one), a_class),
+        )
+    return made_of(body, a_class), of_cluster(body, a_class)
+
+
+def made_of(cluster: Manifest, a_class: Manifest) -> Any:
+    """Return what is composed in the cloud, None of a cluster that is brought; pools are handed on as they are."""
+    body = given.bodies(given.run(cluster, class_l4=[a_class], residents_us_1=[])).get("managed-cluster")
+    if body is None:
+        return None
+    result = managed.run(body)
+    return given.bodies(result), result.conditions, result.requirements, body["spec"]["pools"]
+
+
+def of_cluster(cluster: Manifest, a_class: Manifest) -> Any:
+    """Return what is composed and reported of a cluster beside what is made in the cloud."""
+    result = given.run(cluster, given.reached(), class_l4=[a_class], residents_us_1=[])
     published = {**cluster, "status": given.status(result)}
     declared = given.obj(cluster)
+    bodies = {name: each for name, each in given.bodies(result).items() if name != "managed-cluster"}
     return (
-        inference_class.compose(Request(given.obj(a_class))).conditions if kind == "InferenceClass" else None,
         result.conditions,
-        given.bodies(result),
+        bodies,
         given.status(result),
         repr(read_cluster(given.obj(published))),
         read_walls(declared),
     )
 
 
-def changes(kind: str) -> Iterator[tuple[str, Manifest]]:
+def changes(which: str) -> Iterator[tuple[str, Manifest]]:
     """Yield for each field that both manifests have the manifest with the other value of it."""
     for path, (place, value) in TOGETHER.items():
-        if path in set(fields(schema_of(kind))):
-            yield path, put(WHOLE[kind], place, value)
-    for place, value in values({"spec": OTHER[kind]["spec"]}):
-        path = path_of(kind, place)
+        if OF[path] == which:
+            yield path, put(WHOLE[which], place, value)
+    for place, value in values({"spec": OTHER[which]["spec"]}):
+        path = path_of(WHOLE[which]["kind"], place)
         if path not in TOGETHER:
-            yield path, put(WHOLE[kind], place, value)
+            yield path, put(WHOLE[which], place, value)
 
 
 def is_declared(kind: str, path: str) -> bool:
@@ -289,23 +389,30 @@ def without(body: Manifest, path: tuple[str, ...]) -> Manifest:
     return changed
 
 
-@pytest.mark.parametrize("kind", WHOLE)
-def test_the_whole_manifest_has_every_field_and_is_admitted(kind: str) -> None:
-    there = {path_of(kind, place) for place, _ in values({"spec": WHOLE[kind]["spec"]})}
+def of_kind(kind: str) -> list[str]:
+    return [which for which, body in WHOLE.items() if body["kind"] == kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_whole_manifests_have_every_field_and_are_admitted(kind: str) -> None:
+    bodies = [WHOLE[which] for which in of_kind(kind)]
+    there = {path_of(kind, place) for body in bodies for place, _ in values({"spec": body["spec"]})}
     assert there == set(fields(schema_of(kind)))
-    admit(WHOLE[kind])
-
-
-@pytest.mark.parametrize("kind", WHOLE)
-def test_every_field_changes_something_or_is_declared_as_not_read(kind: str) -> None:
-    before = outcome(kind, WHOLE[kind])
-    read: set[str] = set()
-    for path, body in changes(kind):
+    for body in bodies:
         admit(body)
-        if outcome(kind, body) != before:
-            read.add(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_changes_something_or_is_declared_as_not_read(kind: str) -> None:
+    read: set[str] = set()
+    for which in of_kind(kind):
+        before = outcome(WHOLE[which])
+        for path, body in changes(which):
+            admit(body)
+            if outcome(body) != before:
+                read.add(path)
     declared = {path for path in fields(schema_of(kind)) if is_declared(kind, path)}
-    ignored = set(fields(schema_of(kind))) - read - declared - FOR_PEOPLE - ONE_VALUE
+    ignored = set(fields(schema_of(kind))) - read - declared - FOR_PEOPLE - FIXED
     assert ignored == set()
     assert read & declared == set(), "it is read, so it need not be declared"
 
@@ -322,8 +429,8 @@ def test_a_field_that_is_not_read_is_named_by_a_condition_where_it_is_set_and_ta
         return found.status, found.message
 
     named = ".".join(("spec", *path))
-    status, message = reported(WHOLE[kind])
+    status, message = reported(WHOLE["class"])
     assert status == "True"
     assert named in message
     assert "not read by this version of Modelplane" in message
-    assert named not in reported(without(WHOLE[kind], path))[1]
+    assert named not in reported(without(WHOLE["class"], path))[1]

@@ -44,9 +44,14 @@ SPECS: dict[str, tuple[Any, str, str]] = {
         "spec.nodePools[0].nodeCount",
     ),
     "a cloud": (
-        {"cluster": {"source": "GKE", "gke": {"region": "r"}}},
+        {"cluster": {"source": "AKS", "aks": {"region": "r"}}},
         "Provisioning",
-        "spec.cluster.source GKE is not composed",
+        "spec.cluster.source AKS is not composed",
+    ),
+    "a cloud without its block": (
+        {"cluster": {"source": "GKE"}},
+        "Provisioning",
+        "spec.cluster.gke: is required by source GKE",
     ),
     "a cloud beside an existing block": (
         {"cluster": EXISTING | {"source": "EKS", "eks": {"region": "r"}}},

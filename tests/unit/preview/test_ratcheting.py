@@ -100,14 +100,14 @@ def test_a_stored_cluster_of_a_source_that_is_offered_no_more_is_taken() -> None
         "apiVersion": "modelplane.ai/v1alpha1",
         "kind": "InferenceCluster",
         "metadata": {"name": "cloud"},
-        "spec": {"cluster": {"source": "GKE"}},
+        "spec": {"cluster": {"source": "AKS"}},
     }
     with pytest.raises(InvalidObject, match="Unsupported value"):
         ControlPlane([cluster])
     control = ControlPlane([{**cluster, "metadata": {"name": "cloud", "uid": "u"}}])
     assert control.settle()
     (found,) = control.list("InferenceCluster")
-    assert "spec.cluster.source GKE is not composed" in str(found["status"]["conditions"])
+    assert "spec.cluster.source AKS is not composed" in str(found["status"]["conditions"])
 
 
 def test_a_value_that_no_version_took_is_refused_also_of_a_stored_object() -> None:

@@ -26,6 +26,7 @@ PUBLISHED = {
     "ClusterModel": ["Accepted"],
     "InferenceClass": ["Accepted"],
     "InferenceCluster": ["ClusterReady", "BackendReady"],
+    "ManagedCluster": ["CloudReady"],
     "ServingStack": ["PartsReady"],
     "InferenceGateway": ["ControllerReady"],
 }

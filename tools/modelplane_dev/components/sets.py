@@ -72,6 +72,8 @@ SETS = {
     "kwok": ComponentSet({"kwok": Binary("sigs.k8s.io/kwok/cmd/kwok")}, usually="2 minutes on two cores"),
     "lws": ComponentSet({"lws": Binary("sigs.k8s.io/lws/cmd")}, usually="2 minutes on two cores"),
     "cert-manager": ComponentSet({}),
+    # The newest version whose module can be fetched: its v1beta2 is what the later `.m.` kinds have.
+    "provider-gcp": ComponentSet({}),
     "gateway-api": ComponentSet({}),
     "envoy-gateway": ComponentSet(
         {"envoy-gateway": Binary("github.com/envoyproxy/gateway/cmd/envoy-gateway")},

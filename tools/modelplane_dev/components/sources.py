@@ -14,6 +14,7 @@ GATEWAY_API = ("gateway-api", "sigs.k8s.io/gateway-api")
 ENVOY_GATEWAY = ("envoy-gateway", "github.com/envoyproxy/gateway")
 AI_GATEWAY = ("ai-gateway", "github.com/envoyproxy/ai-gateway")
 CERT_MANAGER = ("cert-manager", "github.com/cert-manager/cert-manager")
+GCP_PROVIDER = ("provider-gcp", "github.com/upbound/provider-gcp")
 INFERENCE_EXTENSION = ("inference-extension", "sigs.k8s.io/gateway-api-inference-extension")
 
 
@@ -76,3 +77,8 @@ def cert_manager_crds() -> Path:
 def inference_pool_crds() -> Path:
     """Return the folder of the CRDs of Gateway API's inference extension: InferencePool and the like."""
     return source(*INFERENCE_EXTENSION) / "config" / "crd" / "bases"
+
+
+def gcp_provider() -> Path:
+    """Return the folder of provider-gcp's source: CRDs in package/crds, Terraform's schema in config/schema.json."""
+    return source(*GCP_PROVIDER)

@@ -31,7 +31,7 @@ _KINDS: Final = (
     "ModelReplica",
 )
 #: The kinds that only an explanation of their own reads.
-_OTHERS: Final = ("InferenceClass", "InferenceGateway", "ModelEndpoint", "ServingStack")
+_OTHERS: Final = ("InferenceClass", "InferenceGateway", "ManagedCluster", "ModelEndpoint", "ServingStack")
 
 
 def explain(where: Where, ref: str, output: str) -> None:

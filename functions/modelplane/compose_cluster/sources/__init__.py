@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from modelplane.compose_cluster.sources import existing
+from modelplane.clouds import CLOUDS
+from modelplane.compose_cluster.sources import existing, made
 from modelplane.compose_cluster.sources.source import (
     CONFIG,
     ClusterSource,
@@ -14,7 +15,10 @@ from modelplane.compose_cluster.sources.source import (
     SecretKey,
 )
 
-SOURCES: Final[Mapping[str, ClusterSource]] = {"Existing": existing.provision}
+SOURCES: Final[Mapping[str, ClusterSource]] = {
+    "Existing": existing.provision,
+    **{name: made.source_of(name, cloud) for name, cloud in CLOUDS.items()},
+}
 
 __all__ = [
     "CONFIG",

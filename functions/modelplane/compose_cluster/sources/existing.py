@@ -1,12 +1,12 @@
 """Source Existing: a cluster that is reached by a kubeconfig. Nothing of the cluster itself is composed."""
 
-from modelplane.api.inferencecluster import Existing, InferenceClusterSpec, NodePool
+from modelplane.api.inferencecluster import ClusterExisting, InferenceClusterSpec, NodePool
 from modelplane.compose_cluster.sources.source import Kubeconfig, PoolState, Provision, SecretKey
 from modelplane.model.observation import Malformed
 from modelplane.step import Request
 
 
-def _kubeconfig(existing: Existing) -> Kubeconfig:
+def _kubeconfig(existing: ClusterExisting) -> Kubeconfig:
     kubeconfig, identity = existing.secretRef, existing.identitySecretRef
     return Kubeconfig(
         SecretKey(kubeconfig.name, kubeconfig.key),

@@ -55,19 +55,23 @@ class PoolState:
     """What a source knows of a node pool.
 
     `nodes` is the most nodes that it can have, on which replicas are placed. `message` is why it is not as asked, in
-    its provider's words, "" if it is: it is reported, and does not make the cluster unready.
+    its provider's words, "" if it is: it is reported, and does not make the cluster unready. `leaving`: it is asked for
+    no more, and stays while replicas are on it.
     """
 
     nodes: int
     message: str = ""
+    leaving: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Provision:
     """The result of a source for one pass over a cluster.
 
-    `kubeconfig` is None until there is one. `pools` has every node pool of the spec by name. `storage_class` is for
-    model caches, None for none, and `cache_user` the uid of downloads onto its volumes, None for root.
+    `kubeconfig` is None until there is one. `pools` has every node pool of the spec by name, and those that leave.
+    `storage_class` is for model caches, None for none, and `cache_user` the uid of downloads onto its volumes, None for
+    root. `driver_root` is where nodes have NVIDIA's driver, "" if the source does not know, and `pods` how many pods of
+    engines one takes, None for the default.
 
     `resources` are composed besides those of every cluster, by composition resource name. `missing` are messages about
     what the cluster waits for, and `reason` is that of ClusterReady then. `requirements` are objects that the source
@@ -90,6 +94,8 @@ class Provision:
     install: str = ""
     outlives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     made: bool = False
+    driver_root: str = ""
+    pods: int | None = None
 
 
 class ClusterSource(Protocol):
