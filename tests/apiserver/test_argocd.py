@@ -6,9 +6,9 @@ from pathlib import Path
 import yaml
 
 from apiserver.server import Server
+from given.manifests import deployment
 from modelplane_dev.folders import ROOT
 from unit.api.argocd import KEY, scripts
-from unit.preview.fleets import deployment
 
 #: The ConfigMap as Argo CD's own manifests leave it, with a setting of somebody's.
 OWN = """

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from bench.figures import Figure
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
-from unit.preview.fleets import cluster, deployment, hardware
 
 T = TypeVar("T")
 

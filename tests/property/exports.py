@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from unit.preview.fleets import cluster, deployment, hardware
+from given.manifests import cluster, deployment, hardware
 
 TEAMS = ("blue", "green", "red")
 Manifest = dict[str, Any]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from given.manifests import cache, cluster, hardware, in_place
 from modelplane.compose_replica.replica import compose
 from modelplane.lru import Lru
 from modelplane.preview import ControlPlane
@@ -20,9 +21,7 @@ from modelplane.transport.request import read
 from property.answers import CHANGES, HAPPENINGS, Compared, Settled, settled, world_of
 from property.strategies import examples
 from unit.compose_replica.disturbances import DISTURBANCES
-from unit.compose_replica.journal import cache, deployment
 from unit.compose_replica.replicas import TOPOLOGIES
-from unit.preview.fleets import cluster, hardware
 
 #: The kinds whose results are cacheable besides settled deployments.
 CACHED = ("InferenceClass", "InferenceCluster", "ClusterModel", "ModelCache", "ModelReplica", "ModelEndpoint")
@@ -128,7 +127,7 @@ def test_what_changes_around_a_settled_replica_is_in_its_next_answer(change: str
 @examples(8)
 def test_whatever_happens_to_a_fleet_the_remembered_answer_of_each_kind_is_the_computed_one(mishaps: list[str]) -> None:
     pipelines = Compared(*CACHED, others=True)
-    control = ControlPlane([hardware(), cluster("eu", 1), deployment(), cache()], healthy, pipelines)
+    control = ControlPlane([hardware(), cluster("eu", 1), in_place(), cache()], healthy, pipelines)
     control.settle()
     for mishap in mishaps:
         DISTURBANCES[mishap](control)

@@ -3,8 +3,8 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from given.manifests import cluster
 from unit.compose_cluster import test_sharing as shared
-from unit.preview.fleets import cluster
 
 NAMES = ("eu-1", "eu-2", "eu-3")
 #: Of one InferenceCluster: some passes, while the others make none; it is deleted; it is applied with the annotation

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.model.conditions import (
     CONDITIONS,
     AnyCondition,
@@ -23,7 +24,6 @@ from modelplane_dev.folders import ROOT
 from render.examples import documents
 from unit.api.argocd import health, scripts
 from unit.preview.fakes import TEAM, endpoint, existing, plane
-from unit.preview.fleets import cluster, deployment, hardware
 from upgrade.states import STATES, read_state
 
 Manifest = dict[str, Any]

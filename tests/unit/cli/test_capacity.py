@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from golden import Golden
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from unit.cli.test_profiles import deployment as of_model
-from unit.preview.fleets import cluster, deployment, hardware
 from unit.preview.test_catalogue import manifests
 
 Manifest = dict[str, Any]

@@ -9,12 +9,12 @@ import yaml
 from click.testing import CliRunner
 from rich.console import Console
 
+from given.manifests import hardware
 from modelplane.cli import console as printing
 from modelplane.cli import main
 from modelplane.model.fleet import Device
 from modelplane.preview import ControlPlane
 from unit.preview.fakes import config_map
-from unit.preview.fleets import hardware
 
 #: Commands that may take long, and the words that a terminal is shown while they do.
 LONG = {"preview": (["preview", "-"], "Reconciling ..."), "cel": (["cel", "true", "-f", "-"], "Reading devices ...")}

@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from given.manifests import cluster, deployment, hardware
 from golden import Golden
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
@@ -20,7 +21,6 @@ from modelplane.reading.export import Export
 from modelplane.reading.fleet import read_fleet
 from modelplane.reading.fleet_tables import show_fleet
 from modelplane.reading.manifests import read_manifests
-from unit.preview.fleets import cluster, deployment, hardware
 
 Manifest = dict[str, Any]
 HERE = Path(__file__).parent

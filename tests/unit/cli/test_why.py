@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from golden import Golden
 from modelplane.cli import main
 from modelplane.cli.refs import parse_ref
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import failing, unreachable
 from modelplane.reading.kinds import Key
-from unit.preview.fleets import cluster, deployment, hardware
 
 Manifest = dict[str, Any]
 HERE = Path(__file__).parent

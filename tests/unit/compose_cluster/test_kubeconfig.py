@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment
 from modelplane.preview import ControlPlane
 from modelplane.preview.simulation.providers import StatusPatch
 from modelplane.preview.store import View
@@ -14,7 +15,6 @@ from unit.compose_cluster import clusters as given
 from unit.compose_cluster import test_sharing as shared
 from unit.compose_cluster.physical import PhysicalCluster
 from unit.compose_cluster.test_identity import before, marked, reached
-from unit.preview.fleets import cluster, deployment
 
 OBSERVES = ["Observe"]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, hardware
 from modelplane.compose_cluster.inference_cluster import compose
 from modelplane.compose_cluster.sources import ClusterSource
 from modelplane.preview import ControlPlane
 from modelplane.step import Request, SchemaRequirement
 from unit.compose_cluster import clusters as given
 from unit.compose_cluster.machines import API, KINDS, MACHINES, RACK, World, pipelines, provision, provision_with
-from unit.preview.fleets import cluster, hardware
 
 LIMITS = {
     "apiVersion": "v1",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, hardware
 from modelplane.compose_cluster import gateway
 from modelplane.compose_cluster.inference_cluster import compose
 from modelplane.compose_cluster.sources import SOURCES
@@ -16,7 +17,6 @@ from unit.compose_cluster import clusters as given
 from unit.compose_cluster.physical import UID, PhysicalCluster
 from unit.compose_cluster.test_identity import marked
 from unit.compose_cluster.test_own_gateway import ABSENT, TRUSTED, empty, made, ours, parts
-from unit.preview.fleets import cluster, hardware
 
 NAMES = ("eu-1", "eu-2")
 GATEWAY = ("Gateway", "modelplane-system", "inference-gateway")

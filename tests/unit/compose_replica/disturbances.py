@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from given.manifests import cluster, hardware, in_place, member
 from modelplane.preview import ControlPlane
-from unit.compose_replica.journal import deployment, member
-from unit.preview.fleets import cluster, hardware
 
 Disturbance = Callable[[ControlPlane], None]
 
@@ -53,31 +52,31 @@ def _forget(kind: str, namespace: str | None, name: str) -> Disturbance:
 
 
 def _without_replicas() -> dict[str, Any]:
-    body = deployment()
+    body = in_place()
     del body["spec"]["replicas"]
     return body
 
 
 def _broken_selector() -> dict[str, Any]:
-    return deployment(member(nodeSelector={"devices": [{"name": "gpu", "selectors": [{"cel": "device.("}]}]}))
+    return in_place(member(nodeSelector={"devices": [{"name": "gpu", "selectors": [{"cel": "device.("}]}]}))
 
 
 STALE = {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "connection refused"}
 
 DISTURBANCES: Mapping[str, Disturbance] = {
     "a typo in a selector": _apply(_broken_selector()),
-    "a selector that matches nothing": _apply(deployment(member(memory="900Gi"))),
+    "a selector that matches nothing": _apply(in_place(member(memory="900Gi"))),
     "a class that is missing": _forget("InferenceClass", None, "gpu-class"),
     "a class that is malformed": _apply(hardware(memory="much")),
-    "a cache that is missing": _apply(deployment(modelCacheRef={"name": "nothing"})),
+    "a cache that is missing": _apply(in_place(modelCacheRef={"name": "nothing"})),
     "a cluster that is not ready for a pass": _not_ready,
-    "a cluster selector narrowed to nothing": _apply(deployment(clusterSelector={"matchLabels": {"no": "where"}})),
+    "a cluster selector narrowed to nothing": _apply(in_place(clusterSelector={"matchLabels": {"no": "where"}})),
     "no way to the cluster": _patch("InferenceCluster", {"providerConfigRef": None}),
     "a cluster without status": _patch("InferenceCluster", None),
     "a malformed way to the cluster": _patch("InferenceCluster", {"providerConfigRef": {"name": 7}}),
     "malformed pools": _patch("InferenceCluster", {"gpuPools": "none"}),
     "no address": _patch("InferenceCluster", {"gateway": None}),
-    "a claim of other content": _apply(deployment(member(memory="20Gi"))),
+    "a claim of other content": _apply(in_place(member(memory="20Gi"))),
     "no number of replicas": _apply(_without_replicas()),
     "a pool renamed, and nowhere else to go": _apply(
         cluster("eu", 1, pool="renamed", taints=[{"key": "closed", "effect": "NoSchedule"}])
@@ -94,14 +93,14 @@ DISTURBANCES: Mapping[str, Disturbance] = {
         "ClusterProviderConfig.kubernetes.m.crossplane.io", None, "eu"
     ),
     "a class that is gone and back": _apply(hardware()),
-    "the deployment as it was": _apply(deployment()),
+    "the deployment as it was": _apply(in_place()),
     "the cluster as it was": _apply(cluster("eu", 1)),
 }
 
 
 def serving() -> ControlPlane:
     """Return a control plane at rest, where one replica serves on the one full cluster."""
-    control = ControlPlane([hardware(), cluster("eu", 1), deployment()])
+    control = ControlPlane([hardware(), cluster("eu", 1), in_place()])
     assert control.settle()
     assert [replica["status"]["served"] for replica in control.list("ModelReplica")] == [True]
     return control

@@ -5,66 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from given.manifests import Manifest
 from modelplane.preview import ControlPlane
 
-Manifest = dict[str, Any]
-WHOLE_NODE = 8
 #: Rounds of passes after the edits; the last of them change nothing.
 _ROUNDS = 8
 _TOLD = ("deployment-", "leaderworkerset-", "resourceclaimtemplate-")
-
-
-def member(role: str = "Standalone", gpus: int = WHOLE_NODE, memory: str = "10Gi", **fields: Any) -> Manifest:
-    """Return a member whose pods take `gpus` devices with at least this memory."""
-    cel = f'device.capacity["gpu.example.org"].memory.compareTo(quantity("{memory}")) >= 0'
-    return {
-        "role": role,
-        "nodeSelector": {"devices": [{"name": "gpu", "count": gpus, "selectors": [{"cel": cel}]}]},
-        "template": {"spec": {"containers": [{"name": "engine", "image": "example.org/engine:v1"}]}},
-        **fields,
-    }
-
-
-def gang(nodes: int = 1) -> list[Manifest]:
-    """Return the members of a gang of a leader and `nodes` workers, each on a node of its own."""
-    return [member("Leader"), member("Worker", worker={"nodes": nodes})]
-
-
-def deployment(*members: Manifest, engine: str = "main", copies: int = 1, **spec: Any) -> Manifest:
-    """Return a ModelDeployment of one replica and one engine, which an edit changes where it stands."""
-    return {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "ModelDeployment",
-        "metadata": {"name": "chat", "namespace": "team"},
-        "spec": {
-            "replicas": 1,
-            "rollout": {"maxSurge": 0, "maxUnavailable": 1},
-            "engines": [{"name": engine, "copies": copies, "members": list(members or [member()])}],
-            **spec,
-        },
-    }
-
-
-def prefill_decode() -> Manifest:
-    """Return a ModelDeployment of one replica that is split into a prefill and a decode engine."""
-    phases = {"prefill": ("Prefill", []), "decode": ("Decode", ["--port=8001"])}
-    made = deployment(serving={"mode": "PrefillDecode"})
-    made["spec"]["engines"] = [
-        {"name": name, "phase": phase, "members": [member()]} for name, (phase, _) in phases.items()
-    ]
-    for engine in made["spec"]["engines"]:
-        engine["members"][0]["template"]["spec"]["containers"][0]["args"] = phases[engine["name"]][1]
-    return made
-
-
-def cache() -> Manifest:
-    """Return a ModelCache."""
-    return {
-        "apiVersion": "modelplane.ai/v1alpha1",
-        "kind": "ModelCache",
-        "metadata": {"name": "weights", "namespace": "team"},
-        "spec": {"source": "HuggingFace", "huggingFace": {"repo": "org/model", "sizeGiB": 1}},
-    }
 
 
 def _placed(obj: Manifest) -> tuple[str, str]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from given.manifests import Manifest, cache, cluster, gang, hardware, in_place, member, prefill_decode
 from modelplane.preview import ControlPlane
-from unit.compose_replica.journal import Manifest, cache, deployment, gang, journal, member, prefill_decode
-from unit.preview.fleets import cluster, hardware
+from unit.compose_replica.journal import journal
 
 TAINT: dict[str, Any] = {"taints": [{"key": "k", "effect": "NoExecute"}]}
 TOLERATION: dict[str, Any] = {"tolerations": [{"key": "k", "operator": "Exists"}]}
@@ -17,55 +17,55 @@ CLOSED: dict[str, Any] = {"taints": [{"key": "closed", "effect": "NoSchedule"}]}
 ON_ONE_CLUSTER: dict[str, tuple[int, Manifest, list[Manifest], list[list[str]]]] = {
     "one pod becomes a gang": (
         2,
-        deployment(),
-        [deployment(*gang())],
+        in_place(),
+        [in_place(*gang())],
         [["- deployment-main on eu", "+ leaderworkerset-main on eu"]],
     ),
     "a gang becomes one pod": (
         2,
-        deployment(*gang()),
-        [deployment()],
+        in_place(*gang()),
+        [in_place()],
         [["- leaderworkerset-main on eu", "+ deployment-main on eu"]],
     ),
-    "one pod becomes a gang that does not fit": (1, deployment(), [deployment(*gang())], []),
+    "one pod becomes a gang that does not fit": (1, in_place(), [in_place(*gang())], []),
     "an engine is renamed on a full pool": (
         1,
-        deployment(),
-        [deployment(engine="other")],
+        in_place(),
+        [in_place(engine="other")],
         [["- deployment-main on eu", "+ claims on eu", "+ deployment-other on eu"], ["- claims on eu"]],
     ),
     "a pod takes more devices of its node": (
         1,
-        deployment(member(gpus=4)),
-        [deployment(member(gpus=8))],
+        in_place(member(gpus=4)),
+        [in_place(member(gpus=8))],
         [["~ deployment-main on eu", "+ claims on eu"], ["- claims on eu"]],
     ),
     "a selector is edited and still matches": (
         1,
-        deployment(),
-        [deployment(member(memory="20Gi"))],
+        in_place(),
+        [in_place(member(memory="20Gi"))],
         [["~ deployment-main on eu", "+ claims on eu"], ["- claims on eu"]],
     ),
-    "a selector is edited and matches nothing": (1, deployment(), [deployment(member(memory="200Gi"))], []),
+    "a selector is edited and matches nothing": (1, in_place(), [in_place(member(memory="200Gi"))], []),
     "a selector is edited and does not compile": (
         1,
-        deployment(),
-        [deployment(member(nodeSelector={"devices": [{"name": "gpu", "selectors": [{"cel": "device.("}]}]}))],
+        in_place(),
+        [in_place(member(nodeSelector={"devices": [{"name": "gpu", "selectors": [{"cel": "device.("}]}]}))],
         [],
     ),
-    "copies that fit": (2, deployment(), [deployment(copies=2)], [["~ deployment-main on eu"]]),
-    "copies that do not fit": (2, deployment(copies=2), [deployment(copies=3)], []),
-    "fewer copies": (2, deployment(copies=2), [deployment(copies=1)], [["~ deployment-main on eu"]]),
+    "copies that fit": (2, in_place(), [in_place(copies=2)], [["~ deployment-main on eu"]]),
+    "copies that do not fit": (2, in_place(copies=2), [in_place(copies=3)], []),
+    "fewer copies": (2, in_place(copies=2), [in_place(copies=1)], [["~ deployment-main on eu"]]),
     "workers that fit": (
         3,
-        deployment(*gang(1)),
-        [deployment(*gang(2))],
+        in_place(*gang(1)),
+        [in_place(*gang(2))],
         [["~ leaderworkerset-main on eu"]],
     ),
-    "workers that do not fit": (2, deployment(*gang(1)), [deployment(*gang(2))], []),
+    "workers that do not fit": (2, in_place(*gang(1)), [in_place(*gang(2))], []),
     "one engine becomes a prefill and a decode engine": (
         2,
-        deployment(),
+        in_place(),
         [prefill_decode()],
         [
             [
@@ -81,17 +81,17 @@ ON_ONE_CLUSTER: dict[str, tuple[int, Manifest, list[Manifest], list[list[str]]]]
     "a prefill and a decode engine become one": (
         2,
         prefill_decode(),
-        [deployment()],
+        [in_place()],
         [
             ["- deployment-decode on eu", "- deployment-prefill on eu", "+ claims on eu", "+ deployment-main on eu"],
             ["- claims on eu", "- claims on eu"],
         ],
     ),
-    "a cache that does not exist": (1, deployment(), [deployment(modelCacheRef={"name": "nothing"})], []),
+    "a cache that does not exist": (1, in_place(), [in_place(modelCacheRef={"name": "nothing"})], []),
     "a parked deployment": (
         1,
-        deployment(),
-        [deployment(replicas=0)],
+        in_place(),
+        [in_place(replicas=0)],
         [["- deployment-main on eu"], ["- claims on eu"]],
     ),
 }
@@ -120,21 +120,19 @@ def _mounts(control: ControlPlane) -> list[bool]:
 
 @pytest.mark.parametrize("staged", [True, False])
 def test_a_cache_that_is_added_changes_the_workload_in_place_once_it_is_staged(staged: bool) -> None:
-    control = ControlPlane(
-        [hardware(), cluster("eu", 1, cluster=STORAGE), deployment(), *([cache()] if staged else [])]
-    )
+    control = ControlPlane([hardware(), cluster("eu", 1, cluster=STORAGE), in_place(), *([cache()] if staged else [])])
     assert control.settle()
-    assert journal(control, [deployment(**CACHED)], {"eu": 1}) == ([["~ deployment-main on eu"]] if staged else [])
+    assert journal(control, [in_place(**CACHED)], {"eu": 1}) == ([["~ deployment-main on eu"]] if staged else [])
     assert _mounts(control) == [staged]
     assert journal(control, [cache()], {"eu": 1}) == ([] if staged else [["~ deployment-main on eu"]])
     assert _mounts(control) == [True]
-    assert journal(control, [deployment()], {"eu": 1}) == [["~ deployment-main on eu"]]
+    assert journal(control, [in_place()], {"eu": 1}) == [["~ deployment-main on eu"]]
     assert _mounts(control) == [False]
 
 
 def _tolerated(*more: Any) -> ControlPlane:
     """Return a control plane where a deployment serves on `eu`, which is tainted, because it tolerates that."""
-    control = ControlPlane([hardware(), cluster("eu", 1, **TAINT), *more, deployment(**TOLERATION)])
+    control = ControlPlane([hardware(), cluster("eu", 1, **TAINT), *more, in_place(**TOLERATION)])
     assert control.settle()
     assert [replica["spec"]["clusterName"] for replica in control.list("ModelReplica")] == ["eu"]
     return control
@@ -142,7 +140,7 @@ def _tolerated(*more: Any) -> ControlPlane:
 
 def test_where_a_toleration_is_removed_the_replacement_serves_before_the_replica_goes() -> None:
     control = _tolerated(cluster("us", 1, **CLOSED))
-    assert journal(control, [cluster("us", 1), deployment()], {"eu": 1, "us": 1}) == [
+    assert journal(control, [cluster("us", 1), in_place()], {"eu": 1, "us": 1}) == [
         ["+ claims on us", "+ deployment-main on us"],
         ["- deployment-main on eu"],
         ["- claims on eu"],
@@ -151,11 +149,11 @@ def test_where_a_toleration_is_removed_the_replacement_serves_before_the_replica
 
 def test_where_a_toleration_is_removed_and_nothing_else_fits_the_replica_goes_at_once() -> None:
     control = _tolerated(cluster("us", 1, **CLOSED))
-    assert journal(control, [deployment()], {"eu": 1, "us": 1}) == [["- deployment-main on eu"], ["- claims on eu"]]
+    assert journal(control, [in_place()], {"eu": 1, "us": 1}) == [["- deployment-main on eu"], ["- claims on eu"]]
 
 
 def test_a_pool_that_is_renamed_is_another_pool_whose_replica_serves_before_the_old_one_goes() -> None:
-    control = ControlPlane([hardware(), cluster("eu", 1), deployment()])
+    control = ControlPlane([hardware(), cluster("eu", 1), in_place()])
     assert control.settle()
     assert journal(control, [cluster("eu", 1, pool="renamed")], {"eu": 2}) == [
         ["+ claims on eu", "+ deployment-main on eu"],

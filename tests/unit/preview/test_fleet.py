@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from unit.preview.fakes import conditions_of, existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
 

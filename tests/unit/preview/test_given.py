@@ -10,10 +10,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane_dev.folders import ROOT
-from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"))
 

@@ -1,8 +1,8 @@
 """What the replicas of a team want of their namespace on a cluster while the platform edits spec.stack.isolation."""
 
+from given import manifests as fleets
 from modelplane.model.names import LABEL_ISOLATED
 from modelplane.preview import ControlPlane
-from unit.preview import fleets
 
 
 def wanted(control: ControlPlane, isolation: str) -> tuple[set[str], set[str]]:

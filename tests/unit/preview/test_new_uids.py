@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from given import manifests as fleets
 from modelplane.preview import ControlPlane
-from unit.preview import fleets
 
 Manifest = dict[str, Any]
 #: Composites as a user writes them, for one cluster: which of several is chosen on a tie is for a hash to say.

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane.reading.definitions import xrds
 from modelplane.reading.tree import items
-from unit.preview.fleets import cluster, deployment, hardware
 from unit.preview.test_catalogue import manifests
 from unit.preview.test_given import replica
 

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
-from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
 

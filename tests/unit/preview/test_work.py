@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.links import Links
 from modelplane.reading.kinds import Key
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.table import Table
 from unit.preview.fakes import TEAM, config_map, plane
-from unit.preview.fleets import cluster, deployment, hardware
 
 #: Growth over growth of the fleet that still counts as linear: what is done once makes the small fleet's share larger.
 LINEAR = 1.1

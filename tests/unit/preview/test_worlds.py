@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane, View, healthy
 from modelplane.preview.worlds import World, failing, slow, unreachable
 from unit.preview.fakes import TEAM, conditions_of, existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 FLEET = (hardware(), cluster("east"), cluster("west"))
 

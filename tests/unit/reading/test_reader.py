@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.reading import Reader
 from modelplane.reading.deployments import deployments, refusals
@@ -16,7 +17,6 @@ from modelplane.reading.tables import show, total
 from modelplane.reading.trace import show_trace, trace
 from modelplane.reading.unread import Unread
 from unit.preview.fakes import existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 
 class Listed:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from given.manifests import cluster, deployment, hardware
 from golden import read_documents
 from modelplane.cli.preview import command
 from modelplane.compose_replica.stages import POLICY
@@ -13,7 +14,6 @@ from modelplane.compose_replica.why import RULES, why
 from modelplane.preview import ControlPlane
 from modelplane.reading.trace import trace
 from unit.compose_replica import replicas
-from unit.preview.fleets import cluster, deployment, hardware
 
 
 @pytest.mark.parametrize("topology", replicas.TOPOLOGIES)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from unit.preview.fakes import TEAM, conditions_of, existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 
 def plane() -> ControlPlane:

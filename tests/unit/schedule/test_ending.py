@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import failing, healthy, unreachable
 from unit.preview.fakes import TEAM, conditions_of, existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 Body = dict[str, Any]
 #: Stands for pods that finish what they have taken: the provider keeps the Object of their workload so long.

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import failing, healthy, unreachable
-from unit.preview.fleets import cluster, deployment, hardware
 
 TEAM = "team"
 BROKEN, FIXED = "example.org/engine:broken", "example.org/engine:fixed"

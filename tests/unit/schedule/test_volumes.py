@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from unit.preview.fakes import TEAM, conditions_of, existing
-from unit.preview.fleets import cluster, deployment, hardware
 
 Body = dict[str, Any]
 
