@@ -4,16 +4,17 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
-from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
+from modelplane.model.names import CONTROL_CLUSTER, GROUP, SYSTEM_NAMESPACE
 from modelplane.reading.definitions import xrds
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.kinds import Key, is_of_cloud, qualify, refer
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, Tree, items
-from modelplane.stack import PARTS, Part
+from modelplane.stack import PARTS, Origin, Part
 
 _CLASS: Final = f"InferenceClass.{GROUP}"
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
+_GATEWAY: Final = f"InferenceGateway.{GROUP}"
 _STACK: Final = f"ServingStack.{GROUP}"
 #: Kinds of others that steps read, or that the control plane composes.
 _READ: Final = frozenset({"Secret", "ConfigMap", "Namespace"})
@@ -67,15 +68,15 @@ def _is_read(key: Key) -> bool:
 def _state_of(reader: Reader, key: Key, obj: Manifest) -> tuple[State, str, str]:
     if key.kind.partition(".")[2] != GROUP or obj["kind"] not in xrds():
         return State.NOT_READ, "UnknownKind", f"nothing reads {qualify(obj['apiVersion'], obj['kind'])}"
-    failed = _failed(obj)
+    failed, stack = _failed(obj), _stack_of(reader, key)
     if failed is not None:
-        return State.NOT_READY, str(failed.get("reason", "")), str(failed.get("message", ""))
+        message = "; ".join(filter(None, (str(failed.get("message", "")), stack)))
+        return State.NOT_READY, str(failed.get("reason", "")), message
     if key.kind == _CLASS and not _is_used(reader, key.name):
         return State.UNUSED, "NoPool", "no pool of an InferenceCluster names it"
     ready = _conditions(obj).get("Ready", {}).get("status") == "True" or key.kind == _CLASS
-    if ready and key.kind == _CLUSTER:
-        message = _stack_of(reader, key.name)
-        return State.READY, "ServingStack" if message else "", message
+    if ready and stack:
+        return State.READY, "ServingStack", stack
     return (State.READY, "", "") if ready else (State.NOT_READY, "NotReconciled", "it was not reconciled")
 
 
@@ -87,14 +88,22 @@ _OF_PARTS: Final = (
 )
 
 
-def _stack_of(reader: Reader, cluster: str) -> str:
-    """Return which parts of its serving stack a cluster is given, keeps or lacks, "" if it asks for none."""
-    found = reader.get(_STACK, SYSTEM_NAMESPACE, cluster)
+def _stack_of(reader: Reader, key: Key) -> str:
+    """Return which parts of its stack a cluster is given, keeps or lacks, and what stays, "" if it asks for none."""
+    names = {_CLUSTER: key.name, _GATEWAY: CONTROL_CLUSTER}
+    found = reader.get(_STACK, SYSTEM_NAMESPACE, names[key.kind]) if key.kind in names else None
     rows = list(items(found, "status", "parts")) if found else []
     said = []
     for words, field, value in _OF_PARTS:
         if named := [PARTS[Part(str(row["name"]))].title for row in rows if row.get(field) == value]:
             said.append(f"{words}: {', '.join(named)}")
+    ours = [PARTS[Part(str(row["name"]))] for row in rows if row.get("origin") == Origin.MODELPLANE]
+    if ours:
+        releases = ", ".join(chart.release for part in ours for chart in part.charts)
+        said.append(
+            f"these releases stay on it, with their CRDs, when {key.kind.partition('.')[0]} {key.name} is "
+            f"deleted: {releases}"
+        )
     return "; ".join(said)
 
 

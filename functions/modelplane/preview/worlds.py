@@ -2,11 +2,11 @@
 
 A world is a function from a View to the statuses that are written after a pass. It may carry `kinds`, the
 (apiVersion, kind) pairs that exist on the control cluster besides ours and those of the Configuration's dependencies,
-and `pods`, a function from a View to the pods that exist on clusters. `failing`, `unreachable` and `slow` change the
-answers of another world, so they can be combined: `failing(rule, unreachable({"east"}))`.
+and `pods`, a function from a View to the pods that exist on clusters. `failing`, `unreachable`, `slow` and
+`faulty_releases` change the answers of another world, so they can be combined: `failing(rule, unreachable({"east"}))`.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,6 +32,7 @@ from modelplane.preview.simulation.providers import (
     simulated,
     starting,
 )
+from modelplane.preview.simulation.release_faults import ReleaseFault, ReleaseFaults
 from modelplane.preview.store import View
 from modelplane.reading.kinds import GATEWAY_KINDS, key_of, refer
 from modelplane.reading.reader import as_object
@@ -101,6 +102,11 @@ def publishing(world: World = healthy) -> World:
     A control plane leaves such a cluster as it came: what has gone from it would take its room for ever.
     """
     return _Layered(world, _Publishing().statuses)
+
+
+def faulty_releases(faults: Mapping[str, ReleaseFault], world: World = healthy) -> World:
+    """Return a world in which releases of the serving stack fail, hang, flap or come late, by the name of the chart."""
+    return _Layered(world, ReleaseFaults(faults).statuses)
 
 
 def _no_pods(_: View) -> Iterable[Pod]:

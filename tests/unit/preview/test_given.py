@@ -264,7 +264,9 @@ def test_of_a_cluster_is_said_which_parts_of_its_stack_are_installed_and_which_a
         "state": "Ready",
         "reason": "ServingStack",
         "message": "Modelplane installs: cert-manager, Envoy Gateway, Envoy AI Gateway, LeaderWorkerSet, NVIDIA's DRA "
-        "driver; there already, by spec.stack: Prometheus",
+        "driver; there already, by spec.stack: Prometheus; these releases stay on it, with their CRDs, when "
+        "InferenceCluster east is deleted: mp-cert-manager, mp-gateway-helm, mp-ai-gateway-crds-helm, "
+        "mp-ai-gateway-helm, mp-lws, mp-dra-driver-nvidia-gpu",
     }
     assert "Modelplane installs: cert-manager" in preview(given).stdout
 
