@@ -1,7 +1,8 @@
 """What an InferenceCluster reports: its conditions, and what it publishes for the scheduler."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from modelplane.compose_cluster.commitments import (
     COMMITTED,
@@ -17,11 +18,11 @@ from modelplane.compose_cluster.pools import Published
 from modelplane.compose_cluster.sharing import Shared
 from modelplane.compose_cluster.sources import CONFIG, Provision
 from modelplane.composing.hold import last_status
-from modelplane.composing.messages import called, out_of_sync, sentences
+from modelplane.composing.messages import NO_LOAD_BALANCER, called, out_of_sync, sentences
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.gateway import gateway_obstacles
+from modelplane.observed.gateway import gateway_obstacles, lacks_address
 from modelplane.step import Object, Request
 
 #: Fields computed from replicas whose units depend on the pool's nodes.
@@ -49,7 +50,8 @@ def cluster_ready(observation: ClusterObservation, pools: Published, provision: 
     if found.status is Status.TRUE and shared.waits:
         return Condition(found.type, Status.FALSE, Reason.PROVISIONING, sentences(shared.waits, problems))
     if found.reason is Reason.UNREACHABLE:
-        return Condition(found.type, found.status, found.reason, sentences(found.message, _reach(provision), problems))
+        reach = _reach(provision, found.message)
+        return Condition(found.type, found.status, found.reason, sentences(found.message, reach, problems))
     if found.status is Status.TRUE and pools.problems:
         return Condition(found.type, Status.FALSE, Reason.WAITING_FOR_CLASSES, problems)
     return Condition(
@@ -62,11 +64,17 @@ def _pools_states(provision: Provision) -> list[str]:
     return [f"node pool {name}: {pool.message}" for name, pool in sorted(provision.pools.items()) if pool.message]
 
 
-def _reach(provision: Provision) -> str:
-    """Return what to do about a cluster that does not answer."""
+def _reach(provision: Provision, error: str) -> str:
+    """Return what to do about a cluster that does not answer, by what its provider says."""
     if provision.kubeconfig is None:
         return "Restore the connection"
     secret, key = provision.kubeconfig.secret.name, provision.kubeconfig.secret.key
+    if _RUNS_A_COMMAND.search(error):
+        return (
+            f"Key {key} of Secret {SYSTEM_NAMESPACE}/{secret}, its kubeconfig, gets its credentials by a command "
+            "(exec), which no provider runs. Put the token of a ServiceAccount or a client certificate into it, or "
+            "name a cloud identity in spec.cluster.existing.identitySecretRef"
+        )
     return f"Restore the connection, or correct key {key} of Secret {SYSTEM_NAMESPACE}/{secret}, its kubeconfig"
 
 
@@ -100,6 +108,8 @@ def _why_no_kinds(observation: ClusterObservation) -> str:
     return out_of_sync("", unknown) if absent and observation.lacks is None else ""
 
 
+#: How a Kubernetes client says that it cannot run what a kubeconfig gets its credentials by.
+_RUNS_A_COMMAND: Final = re.compile(r"getting credentials: (?:decoding|exec)|exec: |exec plugin", re.IGNORECASE)
 #: Of a Gateway that serves, and is not ours.
 _PLAIN = (
     "Requests to the cluster are not encrypted: its Gateway is not Modelplane's. Drain the cluster and delete that "
@@ -118,9 +128,10 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
         if observation.encrypts:
             return f"{named} is made next"
         return f"{named} does not exist. Modelplane makes it once InferenceGateway default publishes status.caBundle"
-    return "; ".join([f"{named}: {each}" for each in gateway_obstacles(gateway.manifest)]) or (
-        f"{named} has no address yet"
-    )
+    obstacles = "; ".join(f"{named}: {each}" for each in gateway_obstacles(gateway.manifest))
+    if lacks_address(gateway.manifest):
+        return sentences(obstacles, NO_LOAD_BALANCER)
+    return obstacles or f"{named} has no address yet"
 
 
 def held(cluster: Object, observation: ClusterObservation) -> dict[str, Any]:

@@ -4,6 +4,12 @@ from collections.abc import Mapping
 
 from modelplane.observed.remote import Remote
 
+#: What to do about a Gateway whose Service gets no address.
+NO_LOAD_BALANCER = (
+    "If this stays, the cluster gives no address to Services of type LoadBalancer: install what does, such as MetalLB "
+    "or the controller of its cloud"
+)
+
 
 def sentences(*parts: str) -> str:
     """Return the non-empty parts as one text, each with a period at its end."""

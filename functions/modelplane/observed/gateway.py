@@ -117,6 +117,13 @@ def gateway_obstacles(gateway: Mapping[str, Any]) -> list[str]:
     return said[:_MOST_NAMED]
 
 
+def lacks_address(gateway: Mapping[str, Any]) -> bool:
+    """Tell whether all that a Gateway on a cluster waits for is an address: its Service has none."""
+    conditions = mappings(mapping(gateway.get("status")).get("conditions"))
+    late = [each for each in conditions if each.get("type") == "Programmed" and each.get("status") == "False"]
+    return any(each.get("reason") == "AddressNotAssigned" for each in late)
+
+
 def read_hostnames(backend: Object) -> frozenset[str]:
     """Return the hostnames of the endpoints that a Backend lists."""
     listed = mappings(mapping(backend.body.get("spec")).get("endpoints"))

@@ -10,11 +10,11 @@ from modelplane.compose_cluster.public import listeners as public_listeners
 from modelplane.compose_cluster.stack import RESOURCE as STACK
 from modelplane.composing import requirements as require
 from modelplane.composing.hold import held_result
-from modelplane.composing.messages import sentences
+from modelplane.composing.messages import NO_LOAD_BALANCER, sentences
 from modelplane.model.conditions import Condition, GatewayCondition, Reason, Status
 from modelplane.model.names import PUBLIC_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.model.observation import Malformed
-from modelplane.observed.gateway import gateway_obstacles
+from modelplane.observed.gateway import gateway_obstacles, lacks_address
 from modelplane.observed.strict import read_strictly
 from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
 
@@ -45,7 +45,9 @@ def _controller_ready(
         return _installing(f"{named} is not composed yet")
     failures = gateway_obstacles(gateway.body)
     if failures:
-        return _installing(f"{named}: {'; '.join(failures)}")
+        remedy = NO_LOAD_BALANCER if lacks_address(gateway.body) else ""
+        said = f"{named}: {'; '.join(failures)}"
+        return _installing(sentences(said, remedy) if remedy else said)
     if not address:
         metallb = spec.address is not None and spec.address.source == "MetalLB"
         install = (
