@@ -64,7 +64,7 @@ def _held(replica: Replica) -> Placement:
     return Placement(replica.cluster, replica.index or 0, replica.engines, replica, Stamp.HOLD)
 
 
-def _told(verb: str, clusters: Iterable[str]) -> Event:
+def _event(verb: str, clusters: Iterable[str]) -> Event:
     """Return one event for all replicas, because Crossplane's recorder drops events that come in a burst."""
     counted = sorted(Counter(clusters).items())
     shown = ", ".join(f"{count} on {cluster}" for cluster, count in counted[:MAX_CLUSTERS])
@@ -76,9 +76,11 @@ def _events(request: Request, catalogued: Catalogued, schedule: Schedule) -> Ite
     """Yield events for what changed in this pass: new replicas, and replicas that go, by cause."""
     new = [placement.cluster for placement in schedule.placements if placement.replica is None]
     if new:
-        yield _told("Placed replicas", new)
+        yield _event("Placed replicas", new)
     for cause in sorted({end.cause for end in schedule.ending}):
-        yield _told(f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause])
+        yield _event(
+            f"Ended replicas ({cause})", [end.replica.cluster for end in schedule.ending if end.cause is cause]
+        )
     if new:
         yield from (Event(Severity.WARNING, warning) for warning in _warnings(request, catalogued, schedule))
 

@@ -29,9 +29,7 @@ def _causes(request: Request, schedule: Schedule) -> Iterator[tuple[Replica, str
         why = f"the edit is held, because it does not fit ({word_edit(edit, schedule)}): free nodes, or undo the edit"
         yield edit.replica, why
     for small in schedule.too_small:
-        short = (
-            f"pool {small.pool} is too small for it, needs {count(small.needs, 'node')}, {small.free} left by others"
-        )
+        short = f"pool {small.pool} is too small: needs {count(small.needs, 'node')}, other replicas leave {small.free}"
         yield small.replica, f"{short}: give the pool its nodes back, or scale down"
 
 

@@ -132,7 +132,7 @@ def _raise_budget(deployment: Deployment, schedule: Schedule) -> str:
 def _news(schedule: Schedule) -> str:
     """Return that replicas start at the present revision although the rollout is paused, with their number; or ""."""
     new = sum(1 for each in schedule.placements if not each.leaving and not (each.replica and each.replica.has_served))
-    return f"{new} new {'replica starts' if new == 1 else 'replicas start'} at it all the same" if new else ""
+    return f"{new} new {'replica still starts' if new == 1 else 'replicas still start'} at this revision" if new else ""
 
 
 def _resting(deployment: Deployment, schedule: Schedule) -> tuple[Reason, str]:
@@ -147,7 +147,8 @@ def _resting(deployment: Deployment, schedule: Schedule) -> tuple[Reason, str]:
         return Reason.PINNED, f"{progress}; {stay} placed {until}"
     # Nothing is left to change, even if nothing serves now.
     silent = sum(1 for each in schedule.placements if each.updated and not (each.serving or each.leaving))
-    words = f"{silent} more {'has' if silent == 1 else 'have'} it and cannot be seen to serve now" if silent else ""
+    are = "is updated but not confirmed" if silent == 1 else "are updated but not confirmed"
+    words = f"{silent} more {are} to serve" if silent else ""
     return Reason.ROLLOUT_COMPLETE, "; ".join(filter(None, (progress, words, _skipped(deployment, schedule))))
 
 

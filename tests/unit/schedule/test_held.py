@@ -124,8 +124,8 @@ def test_a_pool_that_became_smaller_than_what_runs_on_it_is_named_with_the_repli
         each["metadata"]["name"] for each in control.list("ModelReplica") if each["metadata"]["name"] in message
     ]
     assert message == (
-        f"2 of 2 replicas ready; not as asked: {named} on east: pool pool is too small for it, needs 1 node, 0 left by "
-        "others: give the pool its nodes back, or scale down"
+        f"2 of 2 replicas ready; not as asked: {named} on east: pool pool is too small: needs 1 node, other replicas "
+        "leave 0: give the pool its nodes back, or scale down"
     )
     control.apply(cluster("east", nodes=2))
     assert control.settle()
@@ -145,8 +145,8 @@ def test_a_pool_that_became_smaller_than_what_two_deployments_run_on_it_is_named
         assert conditions_of(body)["ReplicasReady"] == (
             "False",
             "EditHeld",
-            f"1 of 1 replicas ready; not as asked: {replica} on east: pool pool is too small for it, needs 1 node, 0 "
-            "left by others: give the pool its nodes back, or scale down",
+            f"1 of 1 replicas ready; not as asked: {replica} on east: pool pool is too small: needs 1 node, other "
+            "replicas leave 0: give the pool its nodes back, or scale down",
         )
     control.delete("ModelDeployment", TEAM, "batch")
     assert control.settle()

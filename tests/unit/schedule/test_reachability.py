@@ -48,7 +48,7 @@ def test_a_cluster_that_does_not_answer_is_named_once_with_its_replicas_which_st
     rollout = conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["RolloutProgressing"]
     assert rollout[:2] == ("False", "RolloutComplete")
     assert rollout[2].startswith("1 of 3 replicas at revision ")
-    assert rollout[2].endswith("; 2 more have it and cannot be seen to serve now")
+    assert rollout[2].endswith("; 2 more are updated but not confirmed to serve")
     assert conditions_of(existing(control, "ModelDeployment", TEAM, "chat"))["Ready"][0] == "False"
 
 

@@ -62,7 +62,7 @@ def test_a_paused_rollout_counts_starting_replicas_too() -> None:
     edited = deployment(serving={"mode": "PrefillDecode"}, **paused)
     result, _ = run(edited, Server(cluster("a", nodes=2), own), own)
     found = next(condition for condition in result.conditions if condition.type == "RolloutProgressing")
-    assert (found.reason, "; 1 new replica starts at it all the same" in found.message) == ("Paused", True)
+    assert (found.reason, "; 1 new replica still starts at this revision" in found.message) == ("Paused", True)
 
 
 @pytest.mark.proves("R65")
