@@ -7,53 +7,54 @@ from modelplane.model.placement import Needs, TooSmall
 from modelplane.model.replica import Replica
 from modelplane.scheduling.pools import ENDLESS, Groups, layout
 from modelplane.scheduling.room import charge_of, charges, crowded_out, has_room, identity, read_charge, shortage_of
-from modelplane.scheduling.steps.work import Work
+from modelplane.scheduling.steps.decisions import Decisions
+from modelplane.scheduling.steps.pass_input import PassInput
 
 
-def confirm(work: Work) -> Needs | None:
+def confirm(given: PassInput, so_far: Decisions) -> Decisions | Needs:
     """Ask for the replicas of clusters that publish a pool as too small for this deployment's and others' replicas.
 
     It may be a race: replicas that have not served are published as well, and soon yield to those that have.
     """
-    unread = ((cluster, own) for cluster, own in _clusters(work) if not work.knows_residents(cluster.name))
-    said = (cluster.name for cluster, own in unread if any(_find(work, cluster, own)))
-    names = frozenset() if work.view.final else frozenset(said)
-    return Needs(residents=names) if names else None
+    unread = ((cluster, own) for cluster, own in _clusters(given) if not given.knows_residents(cluster.name))
+    said = (cluster.name for cluster, own in unread if any(_find(given, cluster, own)))
+    names = frozenset() if given.view.final else frozenset(said)
+    return Needs(residents=names) or so_far
 
 
-def find_too_small(work: Work) -> Iterator[TooSmall]:
+def find_too_small(given: PassInput) -> Iterator[TooSmall]:
     """Yield the replicas that do not fit beside the known replicas before them; leaving replicas are not considered.
 
     A settled pass knows the deployment's own replicas only. Where these alone fit, the groups that the cluster
     publishes show a pool that is too small for all; `confirm` has then read the other replicas, and each of this
     deployment's there is named.
     """
-    for cluster, own in _clusters(work):
-        found = {uid: short for uid, short in sorted(crowded_out(cluster, work.ledger).items()) if uid in own}
+    for cluster, own in _clusters(given):
+        found = {uid: short for uid, short in sorted(crowded_out(cluster, given.ledger).items()) if uid in own}
         yield from (TooSmall(own[uid], pool, short.needs, short.free) for uid, (pool, short) in found.items())
-        if not found and (work.view.final or work.knows_residents(cluster.name)):
-            yield from _find(work, cluster, own)
+        if not found and (given.view.final or given.knows_residents(cluster.name)):
+            yield from _find(given, cluster, own)
 
 
-def _clusters(work: Work) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
+def _clusters(given: PassInput) -> Iterator[tuple[Cluster, Mapping[str, Replica]]]:
     """Yield the clusters that publish their pools, by name, with the own replicas that have served, by identity.
 
     Leaving replicas are left out, and so are clusters that have no other.
     """
     serving: dict[str, list[Replica]] = {}
-    for own in work.roster.counted:
+    for own in given.roster.counted:
         on = serving.setdefault(own.replica.cluster, [])
         if own.replica.has_served:
             on.append(own.replica)
     for name, replicas in sorted(serving.items()):
-        cluster = work.cluster(name)
+        cluster = given.cluster(name)
         if isinstance(cluster, Cluster) and cluster.pools is not None:
             yield cluster, {identity(replica): replica for replica in sorted(replicas, key=identity)}
 
 
-def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[TooSmall]:
+def _find(given: PassInput, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[TooSmall]:
     """Yield the own replicas that have no room beside those that have served, as they are read or published."""
-    where, crowded = layout(cluster), _crowded(work, cluster)
+    where, crowded = layout(cluster), _crowded(given, cluster)
     for replica in own.values() if crowded else ():
         for position, group in charges(replica.engines, where):
             pool, groups = where.pools[position], crowded.get(position, ())
@@ -63,11 +64,11 @@ def _find(work: Work, cluster: Cluster, own: Mapping[str, Replica]) -> Iterator[
                 break
 
 
-def _crowded(work: Work, cluster: Cluster) -> dict[int, Groups]:
+def _crowded(given: PassInput, cluster: Cluster) -> dict[int, Groups]:
     """Return the groups of those pools of a cluster (by position) that have no room for them."""
     where = layout(cluster)
-    if work.knows_residents(cluster.name):
-        served = (work.ledger.engines(each) for each in work.ledger.residents(cluster.name) if each.has_served)
+    if given.knows_residents(cluster.name):
+        served = (given.ledger.engines(each) for each in given.ledger.residents(cluster.name) if each.has_served)
         charge = charge_of(served, where)
     else:
         charge = read_charge(cluster) or ()

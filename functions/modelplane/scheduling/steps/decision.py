@@ -1,6 +1,7 @@
 """One scheduling pass, in order: a pure function of the deployment and the view.
 
-Each step has a module of its own. It changes the work of the pass, and may find that something has to be fetched first.
+Each step has a module of its own. It returns what has been decided so far with its own part added, or what has to be
+fetched before it can decide.
 """
 
 from collections.abc import Callable
@@ -10,27 +11,30 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.placement import FleetView, Needs, Schedule
 from modelplane.scheduling.steps.conclusion import conclude
 from modelplane.scheduling.steps.crowding import confirm
+from modelplane.scheduling.steps.decisions import Decisions
 from modelplane.scheduling.steps.endings import dismiss, end_all, end_duplicates, scale_down
 from modelplane.scheduling.steps.fill import place
 from modelplane.scheduling.steps.improving import reconsider
 from modelplane.scheduling.steps.in_place import grow
+from modelplane.scheduling.steps.pass_input import PassInput, begin
 from modelplane.scheduling.steps.replacement import roll
 from modelplane.scheduling.steps.retain import retain
-from modelplane.scheduling.steps.work import Work, begin
 from modelplane.scheduling.steps.yielding import contested, give_way
 
+Step = Callable[[PassInput, Decisions], Decisions | Needs]
 
-def fetch(work: Work) -> Needs | None:
+
+def fetch(given: PassInput, so_far: Decisions) -> Decisions | Needs:
     """Ask for what the next steps look at: candidates to place on, residents of clusters where room is asked for."""
-    surging = not work.holds_new and any(work.rollout_step.may_surge(own) for own in work.rollout_step.waiting)
-    needs = work.needs_to_place(surging=surging or work.reconsiders)
-    growing = [own for own, _ in work.growing] + [own for own, found in work.in_place.items() if found.growing]
-    unproven = {own.replica.cluster for own in (*contested(work), *growing)}
-    unknown = frozenset(name for name in unproven if not work.knows_residents(name))
-    return replace(needs, residents=unknown)
+    surging = not given.holds_new and any(given.rollout_step.may_surge(own) for own in given.rollout_step.waiting)
+    needs = given.needs_to_place(surging=surging or given.reconsiders)
+    growing = [own for own, found in so_far.in_place.items() if found.growing]
+    unproven = {own.replica.cluster for own in (*contested(given), *growing)}
+    unknown = frozenset(name for name in unproven if not given.knows_residents(name))
+    return replace(needs, residents=unknown) or so_far
 
 
-STEPS: tuple[Callable[[Work], Needs | None], ...] = (
+STEPS: tuple[Step, ...] = (
     end_duplicates,
     retain,
     fetch,
@@ -46,7 +50,7 @@ STEPS: tuple[Callable[[Work], Needs | None], ...] = (
 
 
 #: Steps on whose outcome it depends what ends: while a search of theirs is postponed, the rest of the pass is too.
-_WHOLE: frozenset[Callable[[Work], Needs | None]] = frozenset({retain, grow})
+_WHOLE: frozenset[Step] = frozenset({retain, grow})
 
 
 def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
@@ -54,11 +58,12 @@ def schedule(deployment: Deployment, view: FleetView) -> Schedule | Needs:
 
     Pure and deterministic: the order of any list in the view does not matter.
     """
-    work = begin(deployment, view)
+    given, so_far = begin(deployment, view), Decisions()
     for step in STEPS if deployment.replicas else (end_duplicates, end_all):
-        needs = step(work)
-        if needs:
-            return needs
-        if work.budget.postponed and step in _WHOLE:
+        found = step(given, so_far)
+        if isinstance(found, Needs):
+            return found
+        so_far = found
+        if given.budget.postponed and step in _WHOLE:
             break
-    return conclude(work)
+    return conclude(given, so_far)

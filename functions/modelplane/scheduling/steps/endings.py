@@ -17,12 +17,13 @@ from collections.abc import Iterator, Sequence
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster, Effect
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import EndCause, Needs
+from modelplane.model.placement import EndCause
 from modelplane.model.serving import Serving
 from modelplane.scheduling.matching import repelling
 from modelplane.scheduling.room import seniority
+from modelplane.scheduling.steps.decisions import Decisions
+from modelplane.scheduling.steps.pass_input import PassInput
 from modelplane.scheduling.steps.roster import OwnReplica
-from modelplane.scheduling.steps.work import Work
 
 #: Which of the leaving replicas are needed first until others serve.
 _NEEDED = (Serving.NOW, Serving.PARTLY, Serving.UNSEEN, Serving.NOT)
@@ -31,24 +32,24 @@ _NONE_MATCHES = ", and no cluster matches spec.clusterSelector: correct the sele
 _WAYS_OUT = ": scale down, or taint the cluster NoExecute, to end it before"
 
 
-def end_duplicates(work: Work) -> Needs | None:
+def end_duplicates(given: PassInput, so_far: Decisions) -> Decisions:
     """End the younger of two replicas with one cluster and index."""
     seen: set[tuple[str, int]] = set()
-    for own in work.roster.members:
+    for own in given.roster.members:
         place = own.replica.cluster, own.index
         if place in seen:
             own.leave(EndCause.DUPLICATE, f"an older replica has index {own.index} on cluster {own.replica.cluster}")
             own.ending = EndCause.DUPLICATE
         seen.add(place)
-    return None
+    return so_far
 
 
-def end_all(work: Work) -> Needs | None:
+def end_all(given: PassInput, so_far: Decisions) -> Decisions:
     """End every replica: the owner asks for none."""
-    for own in work.roster.members:
+    for own in given.roster.members:
         own.hold("spec.replicas is 0")
         own.ending = own.ending or EndCause.SCALE_DOWN
-    return None
+    return so_far
 
 
 def must_leave(
@@ -69,17 +70,17 @@ def give_up(own: OwnReplica) -> None:
     own.ending = EndCause.YIELDED
 
 
-def scale_down(work: Work) -> Needs | None:
+def scale_down(given: PassInput, so_far: Decisions) -> Decisions:
     """End the replicas above the number asked for; during a rollout the outdated ones go first."""
-    replicas = work.deployment.replicas
-    never_served, leaving = work.rollout_step.surplus()
+    replicas = given.deployment.replicas
+    never_served, leaving = given.rollout_step.surplus()
     for own in never_served:
         own.ending = EndCause.ROLLED_OUT
     for own in leaving:
         own.leave(EndCause.ROLLED_OUT, "")
-    for own in surplus(work.roster.counted, replicas):
+    for own in surplus(given.roster.counted, replicas):
         own.ending = EndCause.SCALE_DOWN
-    return None
+    return so_far
 
 
 def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> list[OwnReplica]:
@@ -90,30 +91,30 @@ def needed_until_others_serve(leaving: Sequence[OwnReplica], needed: int) -> lis
     return sorted(leaving, key=lambda own: (_NEEDED.index(own.serving), seniority(own.replica)))[:needed]
 
 
-def dismiss(work: Work) -> Needs | None:
+def dismiss(given: PassInput, so_far: Decisions) -> Decisions:
     """End the leaving replicas that are no longer needed; all are needed while a candidate was not asked for room."""
-    for own in work.rollout_step.settled_leaving():
+    for own in given.rollout_step.settled_leaving():
         own.ending = EndCause.ROLLED_OUT
-    counted, leaving = work.roster.counted, [own for own in work.roster.members if own.moving]
+    counted, leaving = given.roster.counted, [own for own in given.roster.members if own.moving]
     # A replica that is only listed may be gone, because lists lag: no other replica may end on the strength of it.
     most = max((own.replica.copies for own in leaving), default=0)
     serving = sum(own.serves_as(most) and not own.listed_only for own in counted)
-    short = max(0, work.deployment.replicas - serving)
+    short = max(0, given.deployment.replicas - serving)
     oldest = needed_until_others_serve([own for own in leaving if own.replica.has_served], short)
-    needed = set(oldest)
-    if work.missing and work.checked:
-        pending = len(counted) - serving + len(work.placed)
+    needed, missing = set(oldest), given.missing(so_far.placed)
+    if missing and so_far.checked:
+        pending = len(counted) - serving + len(so_far.placed)
         needed -= set([own for own in oldest if own.leaving is EndCause.EVICTED][pending:])
-    elif work.missing:
+    elif missing:
         needed |= {own for own in leaving if not own.replica.has_served}
     for own in leaving:
         if own not in needed:
             own.ending = own.leaving
-        elif work.missing:
-            there = isinstance(work.cluster(own.replica.cluster), Cluster)
+        elif missing:
+            there = isinstance(given.cluster(own.replica.cluster), Cluster)
             way = _WAYS_OUT if there and own.leaving is not EndCause.EVICTED else _WAY_OUT
-            own.why += _NONE_MATCHES + way.removeprefix(": ") if work.selects_none else way
-    return None
+            own.why += _NONE_MATCHES + way.removeprefix(": ") if given.selects_none else way
+    return so_far
 
 
 def surplus(counted: Sequence[OwnReplica], replicas: int) -> list[OwnReplica]:

@@ -6,8 +6,7 @@ that suffice, then balance, then a hash.
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -18,28 +17,10 @@ from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, Not
 from modelplane.scheduling.matching import denied, lacking, refuse, rule_out, stamp
 from modelplane.scheduling.pools import Layout, Shape, layout
 from modelplane.scheduling.room import Assignment, Fits, fits_in_order, with_placed
-from modelplane.scheduling.steps.rank import capability, takes_gang_node
+from modelplane.scheduling.steps.decisions import Decisions, Filled, Refused
+from modelplane.scheduling.steps.pass_input import PassInput
+from modelplane.scheduling.steps.rank import Rank, capability, takes_gang_node
 from modelplane.scheduling.steps.shortlist import find_spares, is_confirmed, shortlist, verify
-from modelplane.scheduling.steps.work import Work
-
-
-class Rank(NamedTuple):
-    """The rank of a cluster: the smallest is the one to place on.
-
-    `full`: when it was found full. `part`: the replica takes a part of a node that only a gang could use whole.
-    `present`: replicas of this deployment. `capable`: how capable the devices are; unknown ones sort last. `no_room` is
-    minus the room left, `tie` a hash.
-    """
-
-    full: int
-    profile: int
-    part: bool
-    present: int
-    capable: tuple[bool, Fraction]
-    no_room: int
-    tie: str
-    cluster: str
-
 
 _UNKNOWN: Final = (True, Fraction(0))
 
@@ -65,12 +46,12 @@ class Filling:
     `of_profiles`: for each profile, why clusters do not host it.
     """
 
-    def __init__(self, work: Work, limit: Limit) -> None:
-        self.work = work
+    def __init__(self, given: PassInput, limit: Limit) -> None:
+        self.given = given
         self.limit = limit
-        self.profiles = work.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
+        self.profiles = given.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
         self.refused = {
-            c.name: refuse(work.deployment, c, work.footprint, work.namespace) for c in work.candidates.values()
+            c.name: refuse(given.deployment, c, given.footprint, given.namespace) for c in given.candidates.values()
         }
         self._refuse_unstaged()
         self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
@@ -78,11 +59,11 @@ class Filling:
         self.fits: dict[str, _ClusterFits] = {}
         #: The capability of the devices of assignments, which clusters that are alike share.
         self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
-        self.present = Counter(own.replica.cluster for own in work.roster.counted)
+        self.present = Counter(own.replica.cluster for own in given.roster.counted)
 
     def _refuse_unstaged(self) -> None:
         """Refuse the clusters on which the cache can never be staged, as long as there are others."""
-        footprint = self.work.footprint
+        footprint = self.given.footprint
         if footprint is None:
             return
         without = [name for name, refusal in self.refused.items() if refusal is None and not self._may_stage(name)]
@@ -90,7 +71,7 @@ class Filling:
             self.refused |= dict.fromkeys(without, NoCacheStorage(footprint.cache))
 
     def _may_stage(self, name: str) -> bool:
-        return self.work.candidates[name].stages_caches or bool(self.work.staged_volume(name))
+        return self.given.candidates[name].stages_caches or bool(self.given.staged_volume(name))
 
     def rank(self, cluster: Cluster) -> Rank | None:
         """Return the cluster's rank, None when it has no room or none was found within the budget."""
@@ -106,15 +87,15 @@ class Filling:
         capable = _UNKNOWN if taken is None else (False, taken)
         # The room of a cluster whose replicas are neither known nor published is unknown. A cluster that was full when
         # its replicas were last read comes after all others.
-        known = self.work.ledger.knows_charges(cluster)
+        known = self.given.ledger.knows_charges(cluster)
         room = sum([times for _, times in found.fits]) if known else 0
-        full = 0 if known else self.work.view.found_full.get(cluster.name, 0)
-        tie = digest(self.work.deployment.namespace, self.work.deployment.name, cluster.name)
+        full = 0 if known else self.given.view.found_full.get(cluster.name, 0)
+        tie = digest(self.given.deployment.namespace, self.given.deployment.name, cluster.name)
         return Rank(full, found.profile, part, self.present[cluster.name], capable, -room, tie, cluster.name)
 
     def _find_fits(self, cluster: Cluster) -> _ClusterFits | None:
         """Return the fits of the first profile that a cluster hosts; note why it does not host the others."""
-        where, work = layout(cluster), self.work
+        where, given = layout(cluster), self.given
         for at, profile in enumerate(self.profiles):
             if label := lacking(cluster, profile.cluster_selector):
                 self.of_profiles[at][cluster.name] = SelectorMismatch(*label, profile=profile.name)
@@ -122,8 +103,8 @@ class Filling:
             if key := denied(profile, cluster):
                 self.of_profiles[at][cluster.name] = MetadataDenied(key, profile=profile.name)
                 continue
-            options = work.options[profile.name].on(where.shape)
-            found = fits_in_order(options, where, work.ledger.charge(cluster), work.budget)
+            options = given.options[profile.name].on(where.shape)
+            found = fits_in_order(options, where, given.ledger.charge(cluster), given.budget)
             if isinstance(found, Refusal):
                 self.of_profiles[at][cluster.name] = found
             elif not self._is_too_capable(at, found[0][0], where):
@@ -145,26 +126,26 @@ class Filling:
             known = self._capabilities[key] = chosen, found
         return known[1]
 
-    def place(self, cluster: Cluster) -> None:
-        """Place one replica on a cluster that was ranked."""
-        charge = self.work.ledger.charge(cluster)
+    def place(self, cluster: Cluster) -> Placement:
+        """Return one more replica on a cluster that was ranked, which the ledger charges from now on."""
+        charge = self.given.ledger.charge(cluster)
         at, ((chosen, times), *others) = self.fits[cluster.name]
         self.fits[cluster.name] = _ClusterFits(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
         for option in chosen:
             charge = with_placed(charge, option)
         self.present[cluster.name] += 1
-        index = self.work.roster.reserve(cluster.name)
-        profile, volume = self.profiles[at], self.work.staged_volume(cluster.name)
+        index = self.given.roster.reserve(cluster.name)
+        profile, volume = self.profiles[at], self.given.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
-        self.work.ledger.put(cluster, engines, charge)
-        self.work.placed.append(Placement(cluster.name, index, engines, profile=profile.name, volume=volume))
+        self.given.ledger.put(cluster, engines, charge)
+        return Placement(cluster.name, index, engines, profile=profile.name, volume=volume)
 
     def ranks(self) -> list[Rank]:
         """Return the ranks of the clusters that may take a replica; in the final call, of exactly known ones only."""
         found = []
-        for cluster in self.work.candidates.values():
+        for cluster in self.given.candidates.values():
             rank = self.rank(cluster) if self.refused[cluster.name] is None else None
-            if rank and self.work.view.final and not self.work.ledger.is_exact(cluster.name):
+            if rank and self.given.view.final and not self.given.ledger.is_exact(cluster.name):
                 self.refused[cluster.name] = NotChecked()
             elif rank:
                 found.append(rank)
@@ -182,75 +163,76 @@ class Filling:
 _ANYTHING: Final = Limit()
 
 
-def rank_all(work: Work, limit: Limit) -> tuple[Filling, list[Rank]]:
+def rank_all(given: PassInput, limit: Limit) -> tuple[Filling, list[Rank]]:
     """Return a filling, and the rank of each candidate that can take another replica in it."""
-    filling = Filling(work, limit)
+    filling = Filling(given, limit)
     return filling, filling.ranks()
 
 
-def fill(work: Work, limit: Limit = _ANYTHING) -> dict[str, dict[str, Refusal]]:
-    """Place what is missing, until no candidate can host the next one.
+def fill(given: PassInput, missing: int, limit: Limit = _ANYTHING) -> Filled:
+    """Place so many replicas, until no candidate can host the next one.
 
-    The best profile that any candidate hosts comes before everything else in the rank. Returns, for each profile, why
-    each candidate cannot take another replica. Clusters that are chosen and not known exactly are noted as `unread`:
-    the placements then only guess which of them to read. Nothing is placed while a search is postponed: its cluster may
-    be the better one.
+    The best profile that any candidate hosts comes before everything else in the rank. Nothing is placed while a search
+    is postponed: its cluster may be the better one.
     """
-    filling, ranks = rank_all(work, limit)
+    filling, ranks = rank_all(given, limit)
     heapq.heapify(ranks)
-    before = len(work.placed)
-    for _ in range(work.missing if ranks and not work.budget.postponed else 0):
-        cluster = work.candidates[ranks[0].cluster]
-        if not work.ledger.is_exact(cluster.name):
-            work.unread.append(cluster.name)
-        filling.place(cluster)
+    placed: list[Placement] = []
+    unread: list[str] = []
+    for _ in range(missing if ranks and not given.budget.postponed else 0):
+        cluster = given.candidates[ranks[0].cluster]
+        if not given.ledger.is_exact(cluster.name):
+            unread.append(cluster.name)
+        placed.append(filling.place(cluster))
         rank = filling.rank(cluster)
         if rank:
             heapq.heapreplace(ranks, rank)
         else:
             heapq.heappop(ranks)
-        if not ranks or work.budget.postponed:
+        if not ranks or given.budget.postponed:
             break
-    if work.budget.postponed:
-        del work.placed[before:]
-        work.unread.clear()
-    if work.unread:
-        work.spares += find_spares(work, ranks)
-    return filling.refusals()
+    if given.budget.postponed:
+        return Filled((), filling.refusals())
+    spares = find_spares(given, ranks) if unread else ()
+    return Filled(tuple(placed), filling.refusals(), tuple(unread), tuple(spares))
 
 
-def place(work: Work) -> Needs | None:
+def place(given: PassInput, so_far: Decisions) -> Decisions | Needs:
     """Place what is missing on the candidates."""
-    needs = work.needs_to_place()
-    if needs or not work.missing or work.holds_new:
-        return needs
-    found = fill(work)
-    if work.unread:
-        return shortlist(work, found)
-    guessed, confirmed = work.view.shortlisted, is_confirmed(work, found)
-    if guessed is not None and not (work.view.final or work.budget.postponed) and (work.missing or not confirmed):
+    needs = given.needs_to_place()
+    if needs or not given.missing(()) or given.holds_new:
+        return needs or so_far
+    filled = fill(given, given.missing(()))
+    if filled.unread:
+        return shortlist(given, filled)
+    guessed, confirmed, missing = given.view.shortlisted, is_confirmed(given, filled), given.missing(filled.placed)
+    if guessed is not None and not (given.view.final or given.budget.postponed) and (missing or not confirmed):
         return Needs(candidates=True)
-    if guessed is not None and confirmed:
-        work.why = dict(guessed.why)
-    if work.missing:
-        work.refusals.update(next(iter(found.values()), {}))
-    if work.deployment.model:
-        work.profile_refusals.update(found)
-    _ask(work, found)
-    return None if work.budget.postponed else verify(work, found)
+    if not given.budget.postponed and (unclear := verify(given, filled)):
+        return unclear
+    unasked, checked = _ask(given, filled.refused) if missing else ({}, False)
+    return replace(
+        so_far,
+        placed=filled.placed,
+        refusals=next(iter(filled.refused.values()), {}) if missing else {},
+        profile_refusals=filled.refused if given.deployment.model else {},
+        why=dict(guessed.why) if guessed is not None and confirmed else {},
+        unasked=unasked,
+        checked=checked,
+    )
 
 
-def _ask(work: Work, found: Mapping[str, Mapping[str, Refusal]]) -> None:
-    """Note whether every candidate was asked for room, and which ones could not be; `found` are refusals by profile.
+def _ask(given: PassInput, refused: Refused) -> tuple[dict[str, Refusal], bool]:
+    """Return the candidates that could not be asked for room, and whether every one was asked and none has any.
 
     A cluster that is ruled out whatever its state has not to be asked.
     """
-    answers = set[Answer]()
-    for name, cluster in work.candidates.items() if work.missing else ():
-        refusals = [of_profile[name] for of_profile in found.values() if name in of_profile]
+    answers, unasked = set[Answer](), dict[str, Refusal]()
+    for name, cluster in given.candidates.items():
+        refusals = [of_profile[name] for of_profile in refused.values() if name in of_profile]
         unanswered = next((each for each in refusals if each.answer is Answer.NONE), None)
-        ruled_out = rule_out(work.deployment, cluster, work.footprint, work.namespace) if unanswered else None
+        ruled_out = rule_out(given.deployment, cluster, given.footprint, given.namespace) if unanswered else None
         if unanswered and not ruled_out:
-            work.unasked[name] = unanswered
+            unasked[name] = unanswered
         answers |= {each.answer for each in ([ruled_out] if ruled_out else refusals)}
-    work.checked = Answer.NO in answers and not work.unasked and work.view.shortlisted is None
+    return unasked, Answer.NO in answers and not unasked and given.view.shortlisted is None

@@ -7,7 +7,8 @@ from modelplane.model.placement import Holders
 from modelplane.model.refusal import NoRoom, Refusal
 from modelplane.scheduling.pools import layout
 from modelplane.scheduling.room import holders_of
-from modelplane.scheduling.steps.work import Work
+from modelplane.scheduling.steps.decisions import Decisions
+from modelplane.scheduling.steps.pass_input import PassInput
 
 #: Most needs for which the nearest pool and its holders are named.
 _NEEDS = 16
@@ -27,28 +28,28 @@ def nearest_pools(refusals: Mapping[str, Refusal]) -> dict[NoRoom, tuple[str, No
     return nearest
 
 
-def find_holders(work: Work) -> dict[tuple[str, str], Holders]:
+def find_holders(given: PassInput, so_far: Decisions) -> dict[tuple[str, str], Holders]:
     """Return the holders of each pool (cluster, pool) that a refusal of this pass reports to lack room.
 
     The holders of a cluster that was checked by what it publishes are not known.
     """
-    known = (each for each in _reported(work) if work.ledger.is_exact(each[0]))
-    return {(cluster, pool): _on_pool(work, cluster, pool, but) for cluster, pool, but in known}
+    known = (each for each in _reported(so_far) if given.ledger.is_exact(each[0]))
+    return {(cluster, pool): _on_pool(given, cluster, pool, but) for cluster, pool, but in known}
 
 
-def _reported(work: Work) -> Iterator[tuple[str, str, str]]:
+def _reported(so_far: Decisions) -> Iterator[tuple[str, str, str]]:
     """Yield (cluster, pool, replica to leave out): pools that lack room for new replicas and for edits."""
-    for cluster, refusal in list(nearest_pools(work.refusals).values())[:_NEEDS] if work.missing else ():
+    for cluster, refusal in list(nearest_pools(so_far.refusals).values())[:_NEEDS]:
         yield cluster, refusal.pool, ""
-    for edit in list(work.held_edits.values())[:_NEEDS]:
+    for edit in list(so_far.held_edits.values())[:_NEEDS]:
         if isinstance(edit.refusal, NoRoom):
             yield edit.replica.cluster, edit.refusal.pool, edit.replica.name
 
 
-def _on_pool(work: Work, name: str, pool: str, but: str) -> Holders:
-    cluster = work.cluster(name)
+def _on_pool(given: PassInput, name: str, pool: str, but: str) -> Holders:
+    cluster = given.cluster(name)
     if not isinstance(cluster, Cluster):
         return Holders()
-    own = work.deployment.namespace
-    residents = (each for each in work.ledger.residents(name) if (each.namespace, each.name) != (own, but))
-    return holders_of(((each, work.ledger.engines(each)) for each in residents), layout(cluster), pool, own)
+    own = given.deployment.namespace
+    residents = (each for each in given.ledger.residents(name) if (each.namespace, each.name) != (own, but))
+    return holders_of(((each, given.ledger.engines(each)) for each in residents), layout(cluster), pool, own)

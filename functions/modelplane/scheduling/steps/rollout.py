@@ -16,8 +16,10 @@ from modelplane.scheduling.room import seniority
 from modelplane.scheduling.steps.roster import OwnReplica
 
 Engines = tuple[StampedEngine, ...]
-#: Carries out a change of a replica; returns whether it was possible.
-Change = Callable[[OwnReplica], bool]
+#: Places a replica that replaces this one; returns whether that was possible.
+Surge = Callable[[OwnReplica], bool]
+#: Changes a replica in place where that is possible.
+Change = Callable[[OwnReplica], None]
 
 
 def is_updated(own: OwnReplica, deployment: Deployment, wanted: Engines) -> bool:
@@ -59,18 +61,13 @@ def _idle_first(own: OwnReplica) -> Serving:
     return own.serving
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RolloutStep:
-    """One step of a rollout.
-
-    `no_room`: a surge found no place. `too_large`: it found none because a response cannot carry another replica.
-    """
+    """One step of a rollout: which replicas may change within its budgets, and in which order."""
 
     members: Sequence[OwnReplica]
     rollout: Rollout
     replicas: int
-    no_room: bool = False
-    too_large: bool = False
 
     def surplus(self) -> tuple[list[OwnReplica], list[OwnReplica]]:
         """Return the outdated replicas above `replicas` that go: those that go at once, and those that wait for others.
@@ -153,18 +150,22 @@ class RolloutStep:
         counted = (own for own in self.members if own.counted)
         return sum(own.reachable and not (own.outdated or own.serves_now) for own in counted)
 
-    def take(self, surge: Change, change: Change) -> None:
-        """Change as many replicas as the budgets allow: by surge where there is room, else in place."""
-        in_place_first = self.rollout.budget(self.replicas).surge == 0
+    def take(self, surge: Surge, change: Change) -> bool:
+        """Change as many replicas as the budgets allow: by surge where there is room, else in place.
+
+        Tells whether a surge found no place.
+        """
+        in_place_first, no_room = self.rollout.budget(self.replicas).surge == 0, False
         for own in self.waiting:
             tried = self.may_surge(own)
             if tried and surge(own):
                 continue
-            self.no_room |= tried
+            no_room |= tried
             may = (tried or in_place_first) and (self.may_change(own) or self.may_change_by_copy(own))
             may = may or self.may_repair(own)
             if may and not own.surge_only:
                 change(own)
+        return no_room
 
     def settled_leaving(self) -> list[OwnReplica]:
         """Return the replicas that leave for a new one and may go, because enough new ones have stood in for them.

@@ -15,37 +15,37 @@ from modelplane.scheduling.room import identity, seniority
 
 @dataclass(slots=True, eq=False)
 class OwnReplica:
-    """A replica of the deployment, and what the pass has decided about it so far.
-
-    `leaving` is the cause for which it goes once others serve, `ending` the cause for which it goes now. `listed_only`:
-    it is in a list and not among the observed resources, so it must be composed before it can end. `serving`: what can
-    be seen of whether it serves; `reachable`: its cluster answers. `outdated`: it has served with a spec that is no
-    longer what the deployment asks for; `surge_only`: only a new replica can take its place; `by_copy`: it goes on to
-    serve while it is changed in place, one copy after the other. `volume`: the claim of the
-    cache that it should mount. `profile`: the profile that it runs on, None where the deployment no longer has it;
-    `rank`: that profile's position in the order of preference; `place`: its position among all profiles of the
-    ClusterModel, including those that cannot be used. `kept`: it keeps the engines that it was placed with, because it
-    is pinned or because its ClusterModel cannot be used.
-    """
+    """A replica of the deployment: what is seen of it, and what the pass has decided about it so far."""
 
     replica: Replica
     index: int
+    #: It is in a list and not among the observed resources, so it must be composed before it can end.
     listed_only: bool = False
+    #: What the pass does with its spec, the engines that it then has, and why they are not those asked for.
     stamp: Stamp = Stamp.APPLY
     engines: tuple[StampedEngine, ...] = ()
+    why: str = ""
+    #: The cause for which it goes once others serve, and the one for which it goes now.
     leaving: EndCause | None = None
     ending: EndCause | None = None
-    why: str = ""
+    #: What can be seen of whether it serves, and whether its cluster answers.
     serving: Serving = Serving.NOT
     reachable: bool = True
+    #: It has served with a spec that is no longer what the deployment asks for.
     outdated: bool = False
+    #: Only a new replica can take its place.
     surge_only: bool = False
+    #: It goes on to serve while it is changed in place, one copy after the other.
     by_copy: bool = False
+    #: It keeps the engines that it was placed with: it is pinned, or its ClusterModel cannot be used.
+    kept: bool = False
+    #: The claim of the cache that it should mount.
     volume: str = ""
+    #: The profile that it runs on, None where the deployment no longer has it; its position in the order of preference,
+    #: and among all profiles of the ClusterModel, including those that cannot be used.
     profile: Profile | None = None
     rank: int = 0
     place: int = 0
-    kept: bool = False
 
     @property
     def counted(self) -> bool:

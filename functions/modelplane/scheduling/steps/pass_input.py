@@ -1,66 +1,45 @@
-"""The state of one scheduling pass: its inputs, and what has been decided so far."""
+"""What one scheduling pass decides by: the deployment, the view, and what is derived from both before any step."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from modelplane.model.deployment import Deployment
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
-from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, HeldEdit, Needs, Placement
-from modelplane.model.refusal import Refusal
+from modelplane.model.placement import BadSelector, CacheState, FleetView, Footprint, Needs, Placement
 from modelplane.model.replica import Replica
 from modelplane.scheduling.matching import Options, bad_selectors, lacking
 from modelplane.scheduling.room import Ledger, holding, identity
 from modelplane.scheduling.search_budget import SearchBudget
-from modelplane.scheduling.steps.own_pools import InPlace, OwnPools
+from modelplane.scheduling.steps.own_pools import OwnPools
 from modelplane.scheduling.steps.rollout import RolloutStep
 from modelplane.scheduling.steps.roster import OwnReplica, Roster, build_roster
 
 
-@dataclass(slots=True)
-class Work:
-    """A pass in progress.
+@dataclass(frozen=True, slots=True)
+class PassInput:
+    """The input of the steps. What they decide they return (`Decisions`), or record of a replica (`OwnReplica`).
 
-    `options` are by profile name. `rollout_step` keeps a rollout within its budgets. `in_place`: what the own pools of
-    each outdated replica can host. `growing`: the replicas that would take more than they have, and what. `checked`:
-    every candidate was asked, and none has room beyond what was placed; `unasked`: those that could not be asked, each
-    with why. `profile_refusals`: for each profile of a ClusterModel, why no candidate can take another replica on it.
-    `why`: the same as text, for profiles that were checked with more candidates in view. `improvable`: how many
-    replicas could run on each profile that is better than theirs. `surges_failed`: the limits of surges that found no
-    place in this pass: the last profile's rank, and the capability of devices, None for any; `surge_refusals`: for each
-    profile, why no candidate took the first of them. `unread`: clusters that were chosen by what they publish and have
-    to be read first; `spares`: those that rank next; `doubted`: those whose refusal has to be exact. `widened`: the
-    shortlist has no place for a surge.
+    Three parts keep accounts that the steps write to: `roster`, `ledger` and `budget`.
     """
 
     deployment: Deployment
     view: FleetView
+    #: The deployment's own replicas, and the indices that are taken.
     roster: Roster
     bad_selectors: tuple[BadSelector, ...]
+    #: The candidates that carry the labels that the deployment and its ClusterModel ask for, by name.
     candidates: Mapping[str, Cluster]
+    #: What each cluster is charged with, the replicas included that this pass places.
     ledger: Ledger
+    #: The states that searches have left.
     budget: SearchBudget
+    #: The options for the engines of each profile, by its name.
     options: Mapping[str, Options]
     own_pools: OwnPools
+    #: The budgets of a rollout.
     rollout_step: RolloutStep
-    in_place: dict[OwnReplica, InPlace] = field(default_factory=dict)
-    growing: list[tuple[OwnReplica, InPlace]] = field(default_factory=list)
-    placed: list[Placement] = field(default_factory=list)
-    held_edits: dict[str, HeldEdit] = field(default_factory=dict)
-    refusals: dict[str, Refusal] = field(default_factory=dict)
-    profile_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
-    why: Mapping[str, str] = field(default_factory=dict)
-    improvable: dict[str, int] = field(default_factory=dict)
-    checked: bool = False
-    unasked: dict[str, Refusal] = field(default_factory=dict)
-    surges_failed: list[tuple[int, Fraction | None]] = field(default_factory=list)
-    surge_refusals: dict[str, dict[str, Refusal]] = field(default_factory=dict)
-    unread: list[str] = field(default_factory=list)
-    doubted: list[str] = field(default_factory=list)
-    spares: list[str] = field(default_factory=list)
-    widened: bool = False
 
     def cluster(self, name: str) -> Cluster | Gap | Malformed | None:
         """Return a cluster that was fetched by name or as a candidate; None when it was not fetched."""
@@ -80,10 +59,9 @@ class Work:
         kept = own.replica.volume if own.replica.cache == self.deployment.cache else ""
         return self.staged_volume(own.replica.cluster) or kept
 
-    @property
-    def missing(self) -> int:
-        """Return how many replicas are still to be placed."""
-        return max(0, self.deployment.replicas - len(self.roster.counted) - len(self.placed))
+    def missing(self, placed: Sequence[Placement]) -> int:
+        """Return how many replicas are still to be placed beside the present ones and those that this pass places."""
+        return max(0, self.deployment.replicas - len(self.roster.counted) - len(placed))
 
     @property
     def reconsiders(self) -> bool:
@@ -135,12 +113,12 @@ class Work:
         asks = any(cluster.allowed is not None for cluster in self.candidates.values())
         return asks and self.view.namespace is Gap.NOT_FETCHED
 
-    def needs_to_place(self, *, surging: bool = False) -> Needs:
+    def needs_to_place(self, placed: Sequence[Placement] = (), *, surging: bool = False) -> Needs:
         """Return what must be fetched before anything new is placed; empty if all is there, or nothing may be placed.
 
         `surging`: a rollout may place a replica though none is missing.
         """
-        if self.holds_new or not (self.missing or surging):
+        if self.holds_new or not (self.missing(placed) or surging):
             return Needs()
         return Needs(
             candidates=self.view.candidates is Gap.NOT_FETCHED,
@@ -171,15 +149,15 @@ def _replicas(view: FleetView) -> list[Replica]:
     return list(found.values())
 
 
-def begin(deployment: Deployment, view: FleetView) -> Work:
-    """Return a pass over the view in which nothing is decided yet."""
+def begin(deployment: Deployment, view: FleetView) -> PassInput:
+    """Return the input of a pass over the view."""
     listed = () if isinstance(view.candidates, Gap) else view.candidates
     wanted = {**deployment.resolution.selector, **deployment.cluster_selector}
     roster = build_roster(deployment, view)
     budget = SearchBudget(len(listed) + len(view.clusters))
     options = {profile.name: Options(profile, budget) for profile in deployment.profiles}
     candidates = {c.name: c for c in sorted(listed, key=lambda c: c.name) if not wanted or not lacking(c, wanted)}
-    return Work(
+    return PassInput(
         deployment=deployment,
         view=view,
         roster=roster,
