@@ -333,6 +333,7 @@ class Placement(BaseModel):
     updated: bool | None = None
     serving: bool | None = None
     profile: str | None = None
+    why: str | None = None
 
 
 class Reason(BaseModel):

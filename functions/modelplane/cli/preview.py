@@ -18,8 +18,8 @@ from modelplane.preview.slips import find_slip
 from modelplane.reading.deployments import DEPLOYMENT, condition
 from modelplane.reading.kinds import Key
 from modelplane.reading.manifests import InvalidInput, LocatedObject, read_manifests
-from modelplane.reading.tables import show, total
-from modelplane.reading.trace import REPLICA, show_trace, trace
+from modelplane.reading.tables import show, total, without_choices
+from modelplane.reading.trace import REPLICA, find_choice, show_trace, trace
 from modelplane.reading.tree import Manifest, mapping
 from modelplane.reading.unread import word_unread
 
@@ -35,7 +35,12 @@ Examples:
 @click.command("preview", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True, help="Format."
+    "-o",
+    "--output",
+    type=click.Choice(["table", "wide", "json", "yaml"]),
+    default="table",
+    show_default=True,
+    help="Format; wide is the table with why each replica is placed where it is.",
 )
 @click.option(
     "--trace",
@@ -72,9 +77,10 @@ def command(*, paths: tuple[str, ...], output: str, traced: str | None, strict: 
     refused = refusals(control)
     if traced is not None:
         _trace(control, traced)
-    elif output == "table":
+    elif output in ("table", "wide"):
         with printing() as console:
-            show(console, control.view(), outcome["deployments"], refused, outcome["others"])
+            placed = outcome["deployments"] if output == "wide" else without_choices(outcome["deployments"])
+            show(console, control.view(), placed, refused, outcome["others"])
             console.print(_verdict(outcome))
     else:
         echo(outcome, output)
@@ -107,7 +113,7 @@ def _trace(control: ControlPlane, name: str) -> None:
         sys.exit(BAD_INPUT)
     with printing() as console:
         for each in found:
-            show_trace(console, each, trace(control.view(), each))
+            show_trace(console, each, trace(control.view(), each), find_choice(control.view(), each))
 
 
 def _identity(obj: Manifest) -> str:

@@ -1,7 +1,7 @@
 """Reads a ModelDeployment, strictly: through the models generated from its XRD."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from modelplane.api import modeldeployment as api
@@ -159,3 +159,9 @@ def listed_replicas(obj: Object) -> frozenset[str] | None:
     if not isinstance(placements, list):
         return None
     return frozenset(text(placement.get("name")) for placement in mappings(placements))
+
+
+def listed_choices(obj: Object) -> Mapping[str, str]:
+    """Return why replicas were placed where they are, by name, as the deployment's own status has it."""
+    placements = mappings(mapping(obj.body.get("status")).get("placements"))
+    return {text(each.get("name")): text(each.get("why")) for each in placements}

@@ -119,6 +119,7 @@ def _placement(entry: Manifest) -> Tree:
         "updated": entry.get("updated", False),
         "serving": entry.get("serving", False),
         "profile": entry.get("profile", ""),
+        "why": entry.get("why", ""),
     }
 
 

@@ -31,7 +31,8 @@ def show(
     """Print a fleet, its deployments (as `reading.deployments` returns them), and what was refused.
 
     `others` are rows for the other objects (kind, namespace, name, state, reason, message). Classes and clusters that
-    are Ready and of which there is no more to say are left out: the fleet's table has them.
+    are Ready and of which there is no more to say are left out: the fleet's table has them. Why a replica is placed
+    where it is is a column where the deployments have it (`without_choices`).
     """
     clusters = read_clusters(reader)
     show_clusters(console, clusters)
@@ -115,20 +116,26 @@ def _condition_text(deployment: Manifest, *kinds: str) -> str:
     return next((texts[kind] for kind in kinds if kind in texts), "not reconciled")
 
 
+def without_choices(deployments: Iterable[Manifest]) -> list[Manifest]:
+    """Return the deployments without why their replicas are placed where they are."""
+    return [{**each, "placed": [{**entry, "why": ""} for entry in each["placed"]]} for each in deployments]
+
+
 def _placements(placed: Iterable[Manifest]) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
-    for (cluster, pools, state), entries in groupby(placed, _alike):
+    for (cluster, pools, state, why), entries in groupby(placed, _alike):
         indices = ", ".join(str(entry["index"]) for entry in entries)
-        table.add_row(cluster, indices, pools, Text(state, style=_GOOD if state == "serving" else _WAITING))
+        state_text = Text(state, style=_GOOD if state == "serving" else _WAITING)
+        table.add_row(cluster, indices, pools, state_text, *([Text(why, style=_DIM)] if why else ()))
     return table
 
 
-def _alike(entry: Manifest) -> tuple[str, str, str]:
+def _alike(entry: Manifest) -> tuple[str, str, str, str]:
     pools = ", ".join(f"{engine} on {pool}" for engine, pool in sorted(entry["pools"].items()))
     # A profile of the short form names its engine after itself.
     pools = f"{entry['profile']}: {pools}" if entry["profile"] not in ("", *entry["pools"]) else pools
     state = "serving" if entry["ready"] else "starting"
-    return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state
+    return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state, entry["why"]
 
 
 def _named(row: Manifest) -> str:

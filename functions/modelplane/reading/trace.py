@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from modelplane.compose_replica.why import why
-from modelplane.model.names import GROUP
+from modelplane.model.names import GROUP, LABEL_DEPLOYMENT
 from modelplane.observed.fields import RESOURCE_NAME
-from modelplane.reading.deployments import condition
+from modelplane.reading.deployments import DEPLOYMENT, condition
 from modelplane.reading.kinds import qualify
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, child, items, mapping
@@ -32,6 +32,15 @@ class TracedObject:
 def trace(reader: Reader, replica: Manifest) -> list[TracedObject]:
     """Return the objects of a ModelReplica, sorted by place and name."""
     return sorted(_traced(reader, replica), key=lambda each: (each.place, each.name))
+
+
+def find_choice(reader: Reader, replica: Manifest) -> str:
+    """Return why a ModelReplica was placed where it is, by its deployment's status; "" where that does not say it."""
+    metadata = replica["metadata"]
+    deployment = mapping(metadata, "labels").get(LABEL_DEPLOYMENT)
+    found = reader.get(DEPLOYMENT, metadata.get("namespace"), str(deployment)) if deployment else None
+    placements = items(found, "status", "placements") if found else ()
+    return next((str(each.get("why", "")) for each in placements if each.get("name") == metadata["name"]), "")
 
 
 def _traced(reader: Reader, replica: Manifest) -> Iterator[TracedObject]:
@@ -59,14 +68,16 @@ def trace_object(obj: Manifest) -> TracedObject:
     )
 
 
-def show_trace(console: Console, replica: Manifest, traced: Sequence[TracedObject]) -> None:
-    """Print the replica's own conditions, then each object with its rule beneath it."""
+def show_trace(console: Console, replica: Manifest, traced: Sequence[TracedObject], choice: str = "") -> None:
+    """Print why a replica is placed where it is, its own conditions, then each object with its rule beneath it."""
     metadata = replica["metadata"]
     console.print(
         f"{metadata['namespace']}/{metadata['name']} on {child(replica, 'spec', 'clusterName')}",
         style="bold",
         markup=False,
     )
+    if choice:
+        console.print(f"  placed there: {choice}", markup=False, soft_wrap=True)
     for found in items(replica, "status", "conditions"):
         if found.get("message"):
             console.print(f"  {found.get('type')} {found.get('status')}: {found['message']}", markup=False)

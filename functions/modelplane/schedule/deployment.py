@@ -6,6 +6,7 @@ It composes nothing: the placements go into the pipeline context and the status,
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from modelplane.composing.engine_warnings import find_warnings
@@ -25,6 +26,7 @@ from modelplane.observed.deployment import read_deployment
 from modelplane.observed.fields import mapping
 from modelplane.observed.replica import own_replicas, unreadable
 from modelplane.schedule.catalogue import describe_model, find_profile_warnings
+from modelplane.schedule.decided import describe_decision
 from modelplane.schedule.found_full import remember
 from modelplane.schedule.inputs import Inputs, first_requirements, gather
 from modelplane.schedule.reachability import MAX_CLUSTERS, find_cluster
@@ -142,7 +144,7 @@ def _decide(deployment: Deployment, request: Request) -> Result:
     found = conditions(request, deployment, view, outcome, report)
     found = not_scheduled(found, deployment, outcome) if skew else found
     messages = [_message(request, deployment, view, placement) for placement in outcome.placements]
-    status = describe_status(deployment, view, outcome, report) | describe_model(request, deployment, outcome)
+    status = describe_status(request, deployment, view, outcome, report) | describe_model(request, deployment, outcome)
     return Result(
         status=status | _about(_warnings(request, inputs.catalogued, outcome), rollout),
         conditions=found,
@@ -152,4 +154,5 @@ def _decide(deployment: Deployment, request: Request) -> Result:
         ttl=response_ttl(request, deployment, outcome, remember(request, deployment, view, inputs.outcome)),
         ready=is_ready(found),
         cacheable=outcome.settled,
+        details=None if outcome.settled else partial(describe_decision, outcome),
     )

@@ -1,6 +1,6 @@
 """What a ModelDeployment's status says after a scheduling pass: placements, counts, reasons and conditions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modelplane.model.conditions import Condition, DeploymentCondition, Reason, Status
@@ -8,6 +8,7 @@ from modelplane.model.deployment import Deployment
 from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import CacheState, FleetView, Placement, Schedule
+from modelplane.observed.deployment import listed_choices
 from modelplane.schedule.catalogue import model_resolved
 from modelplane.schedule.readiness import count_ready, has_ready_replica, replicas_ready
 from modelplane.schedule.rollout import (
@@ -24,9 +25,12 @@ from modelplane.step import Request
 MAX_PLACEMENTS = 1000
 
 
-def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
+def _placement(deployment: Deployment, placement: Placement, choices: Mapping[str, str]) -> dict[str, Any]:
+    """Return the entry of a placement; that of a replica which exists keeps why it was placed there."""
+    name = name_of(deployment, placement)
+    why = choices.get(name, "") if placement.replica else placement.chosen_for
     return {
-        "name": name_of(deployment, placement),
+        "name": name,
         "cluster": placement.cluster,
         "index": placement.index,
         "pools": {engine.name: engine.pool for engine in placement.engines},
@@ -36,14 +40,18 @@ def _placement(deployment: Deployment, placement: Placement) -> dict[str, Any]:
         "updated": placement.updated,
         "serving": placement.serving,
         **({"profile": placement.profile} if placement.profile else {}),
+        **({"why": why} if why else {}),
     }
 
 
-def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule, report: Report) -> dict[str, Any]:
+def describe_status(
+    request: Request, deployment: Deployment, view: FleetView, schedule: Schedule, report: Report
+) -> dict[str, Any]:
     """Return the status fields; an autoscaler reads `replicas.total` as the current scale."""
     counted = [placement for placement in schedule.placements if not placement.leaving]
     ready = count_ready(view, schedule)
     updated = count_updated(schedule)
+    choices = listed_choices(request.composite)
     return {
         "replicas": {
             "total": len(counted),
@@ -55,7 +63,7 @@ def describe_status(deployment: Deployment, view: FleetView, schedule: Schedule,
             "outdatedBuilder": sum(1 for each in counted if each.replica and each.replica.outdated_builder),
         },
         "revision": deployment.revision,
-        "placements": [_placement(deployment, placement) for placement in schedule.placements[:MAX_PLACEMENTS]],
+        "placements": [_placement(deployment, each, choices) for each in schedule.placements[:MAX_PLACEMENTS]],
         "unplaced": schedule.unplaced,
         "reasons": [
             {

@@ -165,7 +165,7 @@ class Result:
     Crossplane changes nothing and reports the text; the conditions are still set. `ready` overrides the composite's
     readiness (None: Crossplane derives it from the resources). `cacheable`: the result follows from the request alone,
     so an equal request may be answered with it again, without calling the step. A result with values of Secrets is not,
-    because they would be kept.
+    because they would be kept. `details` returns what was decided and why, for the log at debug level.
     """
 
     desired: Mapping[str, Desired] = field(default_factory=dict)
@@ -179,6 +179,7 @@ class Result:
     ready: bool | None = None
     fatal: str | None = None
     cacheable: bool = False
+    details: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False, repr=False)
 
 
 Step = Callable[[Request], Result]

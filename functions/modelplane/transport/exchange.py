@@ -112,7 +112,7 @@ def _write(given: ParsedRequest, result: Result) -> tuple[Result, bytes]:
 
 
 def _log_details(request: Request, result: Result) -> None:
-    """Log at debug level what was set and asked for, by name."""
+    """Log at debug level what was set and asked for, by name, and what was decided and why."""
     log = structlog.get_logger().bind()
     if log.is_enabled_for(logging.DEBUG):
         log.debug(
@@ -121,3 +121,5 @@ def _log_details(request: Request, result: Result) -> None:
             required={name: len(found) for name, found in request.required.items()},
             requirements=[*(one.name for one in result.requirements), *(one.name for one in result.schemas)],
         )
+        if result.details is not None:
+            log.debug("decided", composite=identity(request.composite), **result.details())

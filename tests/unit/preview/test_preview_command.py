@@ -106,6 +106,8 @@ def test_json_tells_every_placement_and_shortfall() -> None:
     assert (row["updated"], row["serving"]) == (2, 2)
     assert {entry["revision"] for entry in row["placed"]} == {row["revision"]}
     placed = [{**entry, "name": "..."} for entry in row["placed"]]
+    whys = [entry.pop("why") for entry in placed]
+    assert all(why.endswith("640Gi of device memory; room for 1 replica") for why in whys)
     common = {"name": "...", "index": 0, "pools": {"main": "pool"}, "ready": True, "leaving": False}
     common |= {"revision": row["revision"], "updated": True, "serving": True, "profile": ""}
     assert placed == [{**common, "cluster": "east"}, {**common, "cluster": "west"}]
@@ -114,6 +116,12 @@ def test_json_tells_every_placement_and_shortfall() -> None:
     assert {"type", "status", "reason", "message"} == set(row["conditions"][0])
     conditions = {c["type"]: (c["status"], c["reason"]) for c in row["conditions"]}
     assert conditions["ReplicasScheduled"] == ("False", "InsufficientCapacity")
+
+
+def test_the_wide_table_says_why_each_replica_is_where_it_is_and_the_other_does_not() -> None:
+    objects = [*FLEET, deployment()]
+    wide, narrow = (" ".join(preview(objects, *of).stdout.split()) for of in (("-o", "wide"), ()))
+    assert ("first in order with room" in wide, "first in order with room" in narrow) == (True, False)
 
 
 def test_json_gives_no_reason_where_nothing_is_missing() -> None:

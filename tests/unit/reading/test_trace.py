@@ -42,7 +42,8 @@ def test_a_trace_names_each_object_with_its_place_and_its_rule(tmp_path: Path) -
     lines = [line.strip() for line in printed.splitlines()]
     assert code == 0
     assert lines[0] == f"team/{name} on eu"
-    assert lines[1:3] == ["eu  Namespace mp-team", RULES["namespace"]]
+    assert lines[1].startswith("placed there: pool pool, first in order with room; 0 other replicas of the deployment ")
+    assert lines[2:4] == ["eu  Namespace mp-team", RULES["namespace"]]
     assert f"eu/mp-team  Service {name}" in lines
     assert lines.count(RULES["deployment-"]) == 1
 

@@ -50,7 +50,8 @@ def size(composite: Object, devices: int, replicas: int) -> int:
     context = write_placements(messages)
     request = Request(composite, context=context)
     resources = {**compose_replicas(request).desired, **compose_endpoints(request).desired}
-    row = {"name": messages[0].name, "cluster": messages[0].cluster, "pools": {"main": "pool"}, "revision": "12345678"}
+    row: dict[str, Any] = {"name": messages[0].name, "cluster": messages[0].cluster, "pools": {"main": "pool"}}
+    row |= {"revision": "12345678", "why": "x" * 256}
     flags = {"index": 1, "ready": True, "leaving": False, "updated": True, "serving": True}
     status = encode({"placements": [{**row, **flags}] * replicas})
     sizes = (len(name) + len(encode(desired.build())) + 20 for name, desired in resources.items())

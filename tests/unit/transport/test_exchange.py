@@ -119,6 +119,12 @@ def test_a_part_that_is_not_what_it_has_to_be_is_fatal_and_the_composite_keeps_i
     ]
 
 
+def test_what_a_step_decided_is_logged_at_debug_level_alone() -> None:
+    _, logs = _answered(_of(Result(details=lambda: {"replicas": {"a/0": "held"}})))
+    (decided,) = (each for each in logs if each["event"] == "decided")
+    assert (decided["log_level"], decided["replicas"]) == ("debug", {"a/0": "held"})
+
+
 def test_a_composite_that_cannot_be_read_is_fatal_too() -> None:
     message = RequestMessage()
     message.observed.composite.resource = _NO_STRUCT

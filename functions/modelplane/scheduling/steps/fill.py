@@ -13,14 +13,16 @@ from typing import Final, NamedTuple
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
+from modelplane.model.rank import Rank
 from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, NotChecked, Refusal, SelectorMismatch
 from modelplane.scheduling.matching import denied, lacking, refuse, rule_out, stamp
 from modelplane.scheduling.pools import Layout, Shape, layout
 from modelplane.scheduling.room import Assignment, Fits, fits_in_order, with_placed
 from modelplane.scheduling.steps.decisions import Decisions, Filled, Refused
 from modelplane.scheduling.steps.pass_input import PassInput
-from modelplane.scheduling.steps.rank import Rank, capability, takes_gang_node
+from modelplane.scheduling.steps.rank import capability, takes_gang_node
 from modelplane.scheduling.steps.shortlist import find_spares, is_confirmed, shortlist, verify
+from modelplane.scheduling.words import word_choice
 
 _UNKNOWN: Final = (True, Fraction(0))
 
@@ -126,8 +128,8 @@ class Filling:
             known = self._capabilities[key] = chosen, found
         return known[1]
 
-    def place(self, cluster: Cluster) -> Placement:
-        """Return one more replica on a cluster that was ranked, which the ledger charges from now on."""
+    def place(self, cluster: Cluster, best: Rank, second: Rank | None) -> Placement:
+        """Return one more replica on the cluster that ranks best, which the ledger charges from now on."""
         charge = self.given.ledger.charge(cluster)
         at, ((chosen, times), *others) = self.fits[cluster.name]
         self.fits[cluster.name] = _ClusterFits(at, ((chosen, times - 1), *others) if times > 1 else tuple(others))
@@ -138,7 +140,9 @@ class Filling:
         profile, volume = self.profiles[at], self.given.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
         self.given.ledger.put(cluster, engines, charge)
-        return Placement(cluster.name, index, engines, profile=profile.name, volume=volume)
+        names, of_all = [each.name for each in self.profiles], self.given.view.shortlisted is None
+        chosen_for = word_choice(best, second, names, engines, of_all=of_all)
+        return Placement(cluster.name, index, engines, profile=profile.name, volume=volume, chosen_for=chosen_for)
 
     def ranks(self) -> list[Rank]:
         """Return the ranks of the clusters that may take a replica; in the final call, of exactly known ones only."""
@@ -180,10 +184,11 @@ def fill(given: PassInput, missing: int, limit: Limit = _ANYTHING) -> Filled:
     placed: list[Placement] = []
     unread: list[str] = []
     for _ in range(missing if ranks and not given.budget.postponed else 0):
-        cluster = given.candidates[ranks[0].cluster]
+        best, second = ranks[0], min(ranks[1:3], default=None)
+        cluster = given.candidates[best.cluster]
         if not given.ledger.is_exact(cluster.name):
             unread.append(cluster.name)
-        placed.append(filling.place(cluster))
+        placed.append(filling.place(cluster, best, second))
         rank = filling.rank(cluster)
         if rank:
             heapq.heapreplace(ranks, rank)

@@ -6,7 +6,6 @@ Capability is measured by declared memory, the one capacity that all devices hav
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from modelplane.catalogue import amount, declared_memory
 from modelplane.model.deployment import Engine, Role
@@ -14,24 +13,6 @@ from modelplane.model.fleet import Device
 from modelplane.scheduling.matching import PoolOption
 from modelplane.scheduling.pools import Layout, PoolNodes
 from modelplane.scheduling.room import Assignment, Engines, entries_of
-
-
-class Rank(NamedTuple):
-    """The rank of a cluster: the smallest is the one to place on.
-
-    `full`: when it was found full. `part`: the replica takes a part of a node that only a gang could use whole.
-    `present`: replicas of this deployment. `capable`: how capable the devices are; unknown ones sort last. `no_room` is
-    minus the room left, `tie` a hash.
-    """
-
-    full: int
-    profile: int
-    part: bool
-    present: int
-    capable: tuple[bool, Fraction]
-    no_room: int
-    tie: str
-    cluster: str
 
 
 def is_for_gangs(pool: PoolNodes) -> bool:

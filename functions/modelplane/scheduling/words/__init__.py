@@ -1,5 +1,6 @@
 """The text of refusals, and of a schedule as a whole."""
 
+from modelplane.scheduling.words.choice import word_choice
 from modelplane.scheduling.words.report import Counted, Report, explain, why_not, word_edit, word_refusals
 from modelplane.scheduling.words.waiting_edit import word_no_room
 from modelplane.scheduling.words.wording import WHOLE, count, listed, quote, remedies_of, remedy_of, word, word_holders
@@ -16,6 +17,7 @@ __all__ = [
     "remedy_of",
     "why_not",
     "word",
+    "word_choice",
     "word_edit",
     "word_holders",
     "word_no_room",
