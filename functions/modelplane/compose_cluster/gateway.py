@@ -31,7 +31,7 @@ from modelplane.model.names import (
 )
 from modelplane.observed.endpoint import is_ip
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.gateway import choose_address, read_gateway, serves
+from modelplane.observed.gateway import choose_outer_address, read_gateway, serves
 from modelplane.observed.remote import Remote
 from modelplane.step import Manifest, Object, Request
 
@@ -188,13 +188,14 @@ def read_address(seen: Remote | None, last: Mapping[str, Any]) -> Mapping[str, A
     """Return `status.gateway`: address, hostname if that is a DNS name, mutualTLS; empty while there is no address.
 
     Only the Gateway's status changes what was published: while it is not observed, or not in sync, the last address
-    stays. Of several addresses the published one is preferred, so that their order does not matter. The address of
-    Modelplane's own Gateway is published once its listener serves.
+    stays. Of several addresses the published one is preferred, so that their order does not matter. One that leads into
+    the control cluster is never published first: the public gateway would send there what its callers ask for. The
+    address of Modelplane's own Gateway is published once its listener serves.
     """
     if seen is None or seen.manifest is None or (seen.synced is False and last):
         return last
     secured = last.get("mutualTLS") is True
-    address = choose_address(seen.manifest, text(last.get("address")))
+    address = choose_outer_address(seen.manifest, text(last.get("address")))
     if not address or (is_ours(seen) and not secured and not serves(seen.manifest, LISTENER_HTTPS)):
         return {}
     found: dict[str, Any] = {"address": address} if is_ip(address) else {"address": address, "hostname": address}

@@ -22,7 +22,7 @@ from modelplane.composing.messages import NO_LOAD_BALANCER, called, out_of_sync,
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE, provider_config
 from modelplane.observed.fields import mapping, mappings, text
-from modelplane.observed.gateway import gateway_obstacles, lacks_address
+from modelplane.observed.gateway import gateway_obstacles, inner_address, lacks_address
 from modelplane.step import Object, Request
 
 #: Fields computed from replicas whose units depend on the pool's nodes.
@@ -117,6 +117,10 @@ _PLAIN = (
 )
 
 
+#: Of one whose address is not used.
+_OUTER: Final = "Give it one by which other clusters reach it."
+
+
 def _why_no_address(observation: ClusterObservation, named: str) -> str:
     gateway = observation.gateway
     if gateway is None or gateway.absent or not gateway.manifest:
@@ -131,7 +135,9 @@ def _why_no_address(observation: ClusterObservation, named: str) -> str:
     obstacles = "; ".join(f"{named}: {each}" for each in gateway_obstacles(gateway.manifest))
     if lacks_address(gateway.manifest):
         return sentences(obstacles, NO_LOAD_BALANCER)
-    return obstacles or f"{named} has no address yet"
+    inner = inner_address(gateway.manifest)
+    why = sentences(f"{named} has the address {inner}, which leads into the control cluster", _OUTER) if inner else ""
+    return obstacles or why or f"{named} has no address yet"
 
 
 def held(cluster: Object, observation: ClusterObservation) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from typing import Any, Final
 
 from modelplane.model.names import EJECTIONS_KEY, ENVOY_NAMESPACE, LISTENER_HTTP, LISTENER_HTTPS, PUBLIC_GATEWAY
@@ -66,10 +67,40 @@ def choose_address(gateway: Mapping[str, Any], published: str) -> str:
 
     The published one is preferred, so that their order does not matter.
     """
-    found = mappings(mapping(gateway.get("status")).get("addresses"))
-    values = (text(entry.get("value")) for entry in found)
-    addresses = [each for each in values if _is_address(each)]
+    addresses = _addresses(gateway)
     return published if published in addresses else next(iter(addresses), "")
+
+
+def choose_outer_address(gateway: Mapping[str, Any], published: str) -> str:
+    """Return the same of a Gateway on another cluster, "" if it has only addresses within the one that dials it."""
+    addresses = _addresses(gateway)
+    return published if published in addresses else next((each for each in addresses if not _is_inner(each)), "")
+
+
+def inner_address(gateway: Mapping[str, Any]) -> str:
+    """Return an address of a Gateway on another cluster that leads into the one that dials it, "" without any."""
+    return next(filter(_is_inner, _addresses(gateway)), "")
+
+
+def _addresses(gateway: Mapping[str, Any]) -> list[str]:
+    found = mappings(mapping(gateway.get("status")).get("addresses"))
+    return [value for value in (text(entry.get("value")) for entry in found) if _is_address(value)]
+
+
+#: Names that lead to the control cluster itself or its cloud's metadata, wherever they are resolved.
+_INNER: Final = (".svc", ".pod", ".cluster.local", ".localhost", ".modelplane.internal", ".metadata.google.internal")
+#: Where clouds answer their own nodes, beside link-local addresses.
+_OF_CLOUDS: Final = frozenset({"168.63.129.16", "100.100.100.200", "fd00:ec2::254"})
+
+
+def _is_inner(address: str) -> bool:
+    """Tell whether an address leads into the cluster that dials it. A private network may hold another cluster."""
+    if not is_ip(address):
+        return "." not in address or f".{address.lower()}".endswith(_INNER)
+    found = ip_address(address)
+    mapped = getattr(found, "ipv4_mapped", None) or found
+    local = mapped.is_loopback or mapped.is_link_local or mapped.is_unspecified or mapped.is_multicast
+    return local or str(mapped) in _OF_CLOUDS
 
 
 def _is_address(value: str) -> bool:

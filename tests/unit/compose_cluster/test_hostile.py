@@ -90,3 +90,47 @@ def test_a_uid_that_is_none_is_published_as_its_digest_and_compared_by_it(uid: s
 def test_what_is_neither_an_ip_address_nor_a_dns_name_is_no_address_of_a_gateway(address: str) -> None:
     result = given.run(given.cluster(), given.reached(**addressed(address)))
     assert "gateway" not in given.status(result)
+
+
+INNER = [
+    "localhost",
+    "a.localhost",
+    "kubernetes",
+    "kubernetes.default.svc",
+    "provider-router.envoy-gateway-system.svc.cluster.local",
+    "metadata.google.internal",
+    "x.team.eu-1.replicas.modelplane.internal",
+    "127.0.0.1",
+    "0.0.0.0",  # noqa: S104 - an address that a cluster reports
+    "169.254.169.254",
+    "168.63.129.16",
+    "100.100.100.200",
+    "::1",
+    "::ffff:127.0.0.1",
+    "fe80::1",
+    "fd00:ec2::254",
+]
+
+
+@pytest.mark.parametrize("address", INNER)
+def test_a_cluster_leads_no_request_into_the_control_cluster(address: str) -> None:
+    result = given.run(given.cluster(), given.reached(**addressed(address)))
+    assert "gateway" not in given.status(result)
+    found = given.condition(result, "BackendReady")
+    assert found.status is Status.FALSE
+    assert f"the address {address}, which leads into the control cluster. Give it one" in found.message
+
+
+@pytest.mark.parametrize("address", ["10.0.0.7", "192.168.1.9", "fd12::7", "gw.corp.internal", "gw.example.org"])
+def test_a_cluster_in_a_private_network_is_reached(address: str) -> None:
+    result = given.run(given.cluster(), given.reached(**addressed(address)))
+    assert given.status(result)["gateway"]["address"] == address
+
+
+def test_an_address_that_is_published_stays_and_one_outside_is_taken_of_several() -> None:
+    inner = "gw.gateways.svc.cluster.local"
+    last = given.cluster(status={"gateway": {"address": inner, "hostname": inner}})
+    result = given.run(last, given.reached(**addressed(inner)))
+    assert given.status(result)["gateway"]["address"] == inner
+    both = said_of_gateway(addresses=[{"value": inner}, {"value": "192.0.2.7"}])
+    assert given.status(given.run(given.cluster(), given.reached(**both)))["gateway"]["address"] == "192.0.2.7"
