@@ -1,4 +1,7 @@
-"""What the replicas on a cluster hold of its pools, published for users and for the scheduler."""
+"""What the replicas on a cluster hold of its pools, published for users and for the scheduler.
+
+`scheduling.room.ledger` reads it where it does not read the replicas themselves.
+"""
 
 import hashlib
 import json

@@ -2,6 +2,9 @@
 
 A workload is *complete* if all its copies are available and updated, and its controller has seen its generation. It
 *serves* if one copy is available, of whatever templates; of a gang, one with its leader and all its workers.
+
+A replica is Ready by `findings.ReplicaFindings.serves`, which `report` says in ModelReady: a copy of each engine
+serves, and requests reach it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,8 @@
-"""The Object that copies a Secret or ConfigMap from the control cluster to an inference cluster, by reference."""
+"""The Object that copies a Secret or ConfigMap from the control cluster to an inference cluster, by reference.
+
+Those of a replica's engines are composed by `compose_replica.source_copies`, those of a download by
+`compose_cache.token` and `pull_secrets`, the pair of a cluster's gateway by `compose_cluster.gateway`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""HTTPRoutes: on the control cluster's gateway, and on a cluster's gateway to a replica."""
+"""HTTPRoutes: of a ModelService (composed by `compose_endpoint.service_objects`), and to a replica on its cluster.
+
+That of a replica is composed by `compose_replica.edge`, those of a gateway itself by `compose_cluster`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
