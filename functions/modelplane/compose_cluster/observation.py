@@ -12,7 +12,7 @@ from modelplane.composing.orphan import may_delete, resumed
 from modelplane.kube.object import observed_only, remote_object
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
 from modelplane.model.names import SYSTEM_NAMESPACE
-from modelplane.observed.fields import is_true, mapping
+from modelplane.observed.fields import is_true, mapping, mappings
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Request
 
@@ -86,6 +86,14 @@ class ClusterObservation:
         """Tell whether nothing may be installed on the cluster: another InferenceCluster has it, or it is `foreign`."""
         duplicate = self.mistaken is not None and self.mistaken.reason is Reason.DUPLICATE_CLUSTER
         return self.foreign or duplicate or bool(self.sharing.of_another(self.cluster))
+
+    @property
+    def was_ready(self) -> bool:
+        """Tell whether the last pass has said that requests reach the cluster."""
+        found = (
+            each for each in mappings(self.last.get("conditions")) if each.get("type") == ClusterCondition.BACKEND_READY
+        )
+        return any(each.get("status") == "True" for each in found)
 
     @property
     def is_own(self) -> bool:

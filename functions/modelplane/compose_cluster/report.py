@@ -84,7 +84,8 @@ def backend_ready(observation: ClusterObservation) -> Condition:
     if observation.connection.status is not Status.TRUE:
         return Condition(kind, Status.FALSE, Reason.WAITING_FOR_CLUSTER, observation.connection.message)
     stack = observation.stack
-    if stack and (stack.serves is False or (stack.serves is None and not observation.address)):
+    unseen = stack is not None and stack.serves is None and not (observation.address and observation.was_ready)
+    if stack and (stack.serves is False or unseen):
         return Condition(kind, Status.FALSE, stack.reason, stack.message)
     seen = {named: observation.gateway} if observation.gateway and not observation.gateway.absent else {}
     failure = out_of_sync("", {**seen, **observation.remotes})

@@ -43,6 +43,18 @@ def test_the_policy_on_inner_kinds_covers_each_of_them() -> None:
     assert set(rule["resources"]) == {KINDS[kind]["plural"] for kind in INNER}
 
 
+def test_what_composes_on_clusters_is_deleted_in_the_background_alone() -> None:
+    policies = yaml.safe_load_all((ROOT / "install/deletion.yaml").read_text())
+    (rule,) = next(policies)["spec"]["matchConstraints"]["resourceRules"]
+    assert set(rule["resources"]) == {KINDS[kind]["plural"] for kind in INNER | {"InferenceCluster"}}
+
+
+def test_an_inner_kind_is_in_the_category_of_crossplane_alone_and_in_its_namespace() -> None:
+    for kind in INNER:
+        assert KINDS[kind]["categories"] == ["crossplane"]
+        assert xrds()[kind]["spec"]["scope"] == "Namespaced"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_has_a_model_conditions_a_pipeline_and_a_place_in_the_rounds_of_the_preview(kind: str) -> None:
     module = import_module(f"modelplane.api.{kind.lower()}")

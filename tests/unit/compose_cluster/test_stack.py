@@ -106,10 +106,19 @@ def test_a_part_that_does_not_run_keeps_new_replicas_away_and_says_which() -> No
     assert given.status(result)["gateway"]["address"] == "gw.example.org", "replicas there are still reached"
 
 
+SERVED = {"conditions": [{"type": "BackendReady", "status": "True"}]}
+
+
 def test_a_cluster_that_serves_is_not_taken_away_by_a_stack_that_is_not_seen_yet() -> None:
     for stack in (told(serves=None), composed()):
-        result = given.run(cluster(lws="Managed"), given.reached(**{"serving-stack": stack}))
+        body = {**cluster(lws="Managed"), "status": SERVED}
+        result = given.run(body, given.reached(**{"serving-stack": stack}))
         assert backend(result)[:2] == ("True", "BackendHealthy")
+
+
+def test_a_new_cluster_that_has_a_gateway_waits_until_its_stack_is_seen() -> None:
+    for seen in ({}, {"serving-stack": composed()}, {"serving-stack": told(serves=None)}):
+        assert backend(given.run(cluster(lws="Managed"), given.reached(**seen)))[:2] == ("False", "Installing")
 
 
 def test_what_a_part_lacks_that_engines_do_not_need_is_said_of_a_cluster_that_is_ready() -> None:
