@@ -132,6 +132,7 @@ class Stack(BaseModel):
     lws: Literal["Managed", "Present"] | None = None
     nodeFeatureDiscovery: Literal["Managed", "Present"] | None = None
     dra: Literal["Managed", "Present"] | None = None
+    inferenceExtension: Literal["Present"] | None = None
     metrics: Literal["Managed", "Present"] | None = None
     values: dict[str, Any] | None = None
 

@@ -56,6 +56,7 @@ class Parts(BaseModel):
     lws: Literal["Managed", "Present"] | None = None
     nodeFeatureDiscovery: Literal["Managed", "Present"] | None = None
     dra: Literal["Managed", "Present"] | None = None
+    inferenceExtension: Literal["Present"] | None = None
     metrics: Literal["Managed", "Present"] | None = None
 
 

@@ -43,7 +43,7 @@ def decide(asked: Mapping[Part, Asked], seen: StackObservation, *, observe_only:
         else:
             charts[name] = _left_alone(part, chart, handled, origin, seen)
     parts = tuple(
-        _together(part, origins[part], [charts[chart.name] for chart in facts.charts], seen)
+        _together(part, origins[part], [charts[chart.name] for chart in facts.charts] or [_checked(part, seen)], seen)
         for part, facts in PARTS.items()
         if part in asked or origins[part] is Origin.MODELPLANE
     )
@@ -151,6 +151,12 @@ def _runs(part: Part, chart: Chart, release: ReleaseState, pods: Pods, seen: Sta
     if is_deployed(release) or seen.shows(part) is Found.THERE:
         return True
     return None if Found.UNKNOWN in (release.found, seen.shows(part)) else False
+
+
+def _checked(part: Part, seen: StackObservation) -> ChartVerdict:
+    """Return the verdict on a part without charts, which is only looked for."""
+    state, runs = _SHOWN[seen.shows(part)]
+    return ChartVerdict(Action.NONE, state, wording.missing(part, None) if state is State.MISSING else "", runs)
 
 
 def _together(part: Part, origin: Origin | None, charts: list[ChartVerdict], seen: StackObservation) -> PartVerdict:

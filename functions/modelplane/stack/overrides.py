@@ -72,8 +72,8 @@ _LONGEST: Final = 8192
 def wrong_values(values: Mapping[str, Any]) -> str:
     """Return what is wrong with the values that `spec.stack.values` sets, by part, "" if nothing is."""
     for part, found in values.items():
-        if part not in tuple(Part):
-            return f"spec.stack.values has {part!r}, which is no part. The parts are {', '.join(Part)}"
+        if part not in ALLOWED:
+            return f"spec.stack.values has {part!r}, which is no part with values. They are {', '.join(ALLOWED)}"
         where = f"spec.stack.values.{part}"
         if not isinstance(found, Mapping):
             return f"{where} is {found!r}, and values of a chart are a map. Correct it"

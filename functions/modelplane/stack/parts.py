@@ -26,6 +26,7 @@ class Part(StrEnum):
     LWS = "lws"
     NODE_FEATURE_DISCOVERY = "nodeFeatureDiscovery"
     DRA = "dra"
+    INFERENCE_EXTENSION = "inferenceExtension"
     METRICS = "metrics"
 
 
@@ -65,7 +66,7 @@ class PartFacts:
 
     `shown_by` is (apiVersion, kind, name) of an object of the cluster. `serves`: engines need it. `by_default`: it is
     installed where `spec.stack` leaves it out. `set_up_in` is a part in whose settings it is set up: it is installed
-    only where Modelplane has installed that one.
+    only where Modelplane has installed that one. `command` installs a part that has no charts, and is never Managed.
     """
 
     title: str
@@ -74,6 +75,7 @@ class PartFacts:
     serves: bool = False
     by_default: bool = True
     set_up_in: Part | None = None
+    command: str = ""
 
 
 def api_service(group: str, version: str) -> tuple[str, str, str]:
@@ -191,6 +193,16 @@ PARTS: Final[Mapping[Part, PartFacts]] = {
                 values=values.DRA,
                 workloads=(Workload("DaemonSet", "dra-driver-nvidia-gpu-kubelet-plugin"),),
             ),
+        ),
+    ),
+    Part.INFERENCE_EXTENSION: PartFacts(
+        title="Gateway API's inference extension",
+        shown_by=POOLS,
+        by_default=False,
+        charts=(),
+        command=(
+            "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api-inference-extension/releases/download/v1.0.2/"
+            "manifests.yaml"
         ),
     ),
     Part.METRICS: PartFacts(

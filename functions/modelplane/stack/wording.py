@@ -13,17 +13,17 @@ KUBERNETES: Final = (
 )
 
 
-def missing(part: Part, chart: Chart) -> str:
-    """Return that a part is not there though Present was asked for."""
+def missing(part: Part, chart: Chart | None) -> str:
+    """Return that a part is not there though Present was asked for; without a `chart` it can be nothing else."""
     api, kind, name = PARTS[part].shown_by
+    lacks = f"spec.stack.{part} is Present, and the cluster has no {kind} {name} ({api})"
+    if chart is None:
+        return f"{lacks}. Install {PARTS[part].title} there: {PARTS[part].command}"
     install = (
         f"helm install {chart.name} {chart.repository}/{chart.name} --version {chart.version} "
         f"--namespace {chart.namespace} --create-namespace"
     )
-    return (
-        f"spec.stack.{part} is Present, and the cluster has no {kind} {name} ({api}). Install {PARTS[part].title} "
-        f"there ({install}), or set spec.stack.{part} to Managed"
-    )
+    return f"{lacks}. Install {PARTS[part].title} there ({install}), or set spec.stack.{part} to Managed"
 
 
 def gone(part: Part) -> str:

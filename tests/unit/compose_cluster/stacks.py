@@ -12,7 +12,8 @@ from modelplane.step import Object, Request, Result
 
 ABSENT = "cannot observe: external resource does not exist"
 KINDS = {"helm-release": {"type": "object"}, "helm-config": {"type": "object"}}
-ALL_BUT_FEATURES = tuple(part for part in Part if part is not Part.NODE_FEATURE_DISCOVERY)
+#: Parts that are installed where none of them is set.
+ALL_BUT_FEATURES = tuple(part for part in Part if part not in (Part.NODE_FEATURE_DISCOVERY, Part.INFERENCE_EXTENSION))
 
 
 def stack(**spec: Any) -> dict[str, Any]:

@@ -146,6 +146,20 @@ def test_present_is_checked_for_and_a_missing_part_is_named_with_the_command_tha
     assert (states(cluster.settle())["lws"], cluster.installing()) == ("Present", DEFAULT - {"lws"})
 
 
+def test_the_inference_extension_has_no_chart_and_is_looked_for_where_it_is_asked_for() -> None:
+    cluster = Cluster(spec={"parts": {"inferenceExtension": "Present"}}, pools=False)
+    result = cluster.settle()
+    assert set(cluster.installed) == DEFAULT
+    assert (states(result)["inferenceExtension"], condition(result).status) == ("Missing", "True")
+    assert message(result, Part.INFERENCE_EXTENSION) == (
+        "spec.stack.inferenceExtension is Present, and the cluster has no APIService v1.inference.networking.k8s.io "
+        "(apiregistration.k8s.io/v1). Install Gateway API's inference extension there: kubectl apply -f "
+        "https://github.com/kubernetes-sigs/gateway-api-inference-extension/releases/download/v1.0.2/manifests.yaml"
+    )
+    cluster.pools = True
+    assert states(cluster.settle())["inferenceExtension"] == "Present"
+
+
 def test_present_after_managed_leaves_what_is_installed_and_updates_it_no_more() -> None:
     cluster = Cluster()
     cluster.settle()

@@ -87,7 +87,7 @@ def test_a_chart_is_pinned_to_the_digest_that_the_installation_has_for_it(monkey
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no part": (
         {"envoy": {"replicas": 2}},
-        "spec.stack.values has 'envoy', which is no part. The parts are certManager, gateway, aiGateway, lws, "
+        "spec.stack.values has 'envoy', which is no part with values. They are certManager, gateway, aiGateway, lws, "
         "nodeFeatureDiscovery, dra, metrics",
     ),
     "no map": ({"lws": 2}, "spec.stack.values.lws is 2, and values of a chart are a map. Correct it"),
