@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from property.google import LATER, TERRAFORM, checker, missing_arguments, refusals
 from property.made_clusters import clusters
+from property.strategies import examples
 from unit.compose_cluster import clusters as fleet
 from unit.compose_cluster import made
 
@@ -68,6 +69,7 @@ LEADS_TO = {
 }
 
 
+@examples(20)
 @given(clusters())
 def test_the_real_definitions_take_everything_that_is_composed(cluster: Manifest) -> None:
     bodies = composed_of(cluster)
@@ -76,6 +78,7 @@ def test_the_real_definitions_take_everything_that_is_composed(cluster: Manifest
     assert {name: found for name, body in bodies.items() if (found := missing_arguments(body))} == {}
 
 
+@examples(20)
 @given(clusters())
 def test_every_reference_leads_to_what_is_composed_and_every_secret_that_is_read_is_written(cluster: Manifest) -> None:
     bodies = composed_of(cluster)
@@ -87,6 +90,7 @@ def test_every_reference_leads_to_what_is_composed_and_every_secret_that_is_read
     assert {status["kubeconfig"]["name"], status["identity"]["name"]} <= written
 
 
+@examples(20)
 @given(clusters(), st.sampled_from(["u", "another"]))
 def test_names_keep_the_limits_of_google_and_no_two_are_equal(cluster: Manifest, uid: str) -> None:
     bodies = composed_of(cluster, uid)
@@ -97,6 +101,7 @@ def test_names_keep_the_limits_of_google_and_no_two_are_equal(cluster: Manifest,
     assert others.isdisjoint(names), "of another InferenceCluster of this name nothing is adopted"
 
 
+@examples(20)
 @given(clusters())
 def test_policies_are_legal_and_nothing_is_initialized_late(cluster: Manifest) -> None:
     policies = {name: body["spec"]["managementPolicies"] for name, body in composed_of(cluster).items()}
@@ -104,6 +109,7 @@ def test_policies_are_legal_and_nothing_is_initialized_late(cluster: Manifest) -
     assert {name for name, each in policies.items() if "Delete" not in each} == {"filestore-api"}
 
 
+@examples(20)
 @given(clusters())
 def test_every_gpu_pool_has_the_labels_the_taint_and_no_surge_and_the_counts_that_are_asked_for(
     cluster: Manifest,
@@ -134,6 +140,7 @@ def assert_counts(pool: Manifest, fields: Manifest, first: Manifest) -> None:
     assert least <= first["initialNodeCount"] * zones < least + zones
 
 
+@examples(20)
 @given(clusters())
 def test_the_walls_of_a_cluster_are_there_from_its_creation(cluster: Manifest) -> None:
     fields = composed_of(cluster)["cluster"]["spec"]["forProvider"]
@@ -143,6 +150,7 @@ def test_the_walls_of_a_cluster_are_there_from_its_creation(cluster: Manifest) -
     assert fields["deletionProtection"] is False
 
 
+@examples(20)
 @given(clusters(), st.randoms(use_true_random=False))
 def test_addresses_are_apart_and_do_not_move_with_the_order_of_zones_and_pools(cluster: Manifest, chance: Any) -> None:
     bodies = composed_of(cluster)
@@ -165,6 +173,7 @@ def test_addresses_are_apart_and_do_not_move_with_the_order_of_zones_and_pools(c
     assert again == bodies
 
 
+@examples(20)
 @given(clusters())
 def test_a_second_pass_over_what_was_made_changes_nothing_of_it(cluster: Manifest) -> None:
     bodies = composed_of(cluster)

@@ -40,6 +40,14 @@ def test_the_configuration_builds_from_its_apis_and_compositions(tmp_path: Path)
     build(root, tmp_path / "configuration.xpkg")
 
 
+def test_the_configuration_of_the_clouds_builds_with_what_activates_their_kinds(tmp_path: Path) -> None:
+    build(ROOT / "clouds", tmp_path / "clouds.xpkg")
+    manifests = tmp_path / "manifests"
+    manifests.mkdir()
+    shutil.copy(ROOT / "clouds" / "activation.yaml", manifests)
+    assert validate(manifests, [components.core_crds()], tmp_path) == ""
+
+
 @pytest.mark.parametrize("metadata", PACKAGES, ids=lambda path: path.parent.name)
 def test_a_function_package_builds(metadata: Path, tmp_path: Path) -> None:
     build(metadata.parent, tmp_path / "function.xpkg")
@@ -74,7 +82,7 @@ def test_layers_that_have_been_compressed_for_a_package_make_the_same_bytes_of_t
 def test_package_metadata_is_as_crossplane_defines_it(tmp_path: Path) -> None:
     metadata = tmp_path / "metadata"
     metadata.mkdir()
-    for file in (ROOT / "crossplane.yaml", *PACKAGES):
+    for file in (ROOT / "crossplane.yaml", ROOT / "clouds" / "crossplane.yaml", *PACKAGES):
         shutil.copy(file, metadata / f"{file.parent.name}.yaml")
     assert validate(metadata, [components.core_meta_crds()], tmp_path) == ""
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from modelplane.clouds import CLOUDS
 from modelplane.compose_cluster.sources import CONFIG
 from modelplane.composing import requirements as require
 from modelplane.model.conditions import ClusterCondition, Condition, Reason, Status
@@ -52,9 +53,24 @@ def leads_elsewhere(probe: Remote | None, published: str) -> bool:
     return bool(published) and seen_uid(probe) not in {"", published}
 
 
+def last_uid(request: Request, probe: Remote | None) -> str:
+    """Return the uid that the InferenceCluster has published, "" for none, or if its cluster was made anew.
+
+    The kubeconfig of a cluster that Modelplane makes leads nowhere else: another uid is that of a cluster which the
+    cloud's provider has made again, after somebody had deleted it there.
+    """
+    published = read_uid(mapping(request.composite.body.get("status")).get("clusterUID"))
+    return "" if is_made(request) and leads_elsewhere(probe, published) else published
+
+
+def is_made(request: Request) -> bool:
+    """Tell whether Modelplane makes the cluster."""
+    return mapping(mapping(request.composite.body.get("spec")).get("cluster")).get("source") in CLOUDS
+
+
 def published_uid(request: Request, probe: Remote | None) -> str:
     """Return `status.clusterUID`: of the first observed cluster; "" for none, or if the uid belongs to another."""
-    published, seen = read_uid(mapping(request.composite.body.get("status")).get("clusterUID")), seen_uid(probe)
+    published, seen = last_uid(request, probe), seen_uid(probe)
     if published or not seen:
         return published
     found = request.all(require.marked_configs(seen))

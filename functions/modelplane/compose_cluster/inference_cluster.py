@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from modelplane.api.inferencecluster import InferenceClusterSpec
 from modelplane.compose_cluster import (
+    barrier,
     dns_name,
     gateway,
     gateway_kinds,
@@ -29,7 +30,7 @@ from modelplane.model.observation import Malformed
 from modelplane.observed.cluster import is_abandoned
 from modelplane.observed.fields import mapping, text
 from modelplane.observed.strict import read_strictly
-from modelplane.step import AWAITING, SETTLED, Desired, Manifest, Request, Requirement, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Event, Manifest, Request, Requirement, Result, Severity
 
 
 def _hold(request: Request, reason: Reason, message: str) -> Result:
@@ -92,6 +93,7 @@ def _bodies(
         config = provider_config(name)
         bodies[PROBE] = probe(config)
         bodies |= _shared(request, config, observation, made=provision.made)
+        bodies |= barrier.bodies(config, observation, provision)
         gone = observation.gateway and observation.gateway.synced is False and not observation.gateway.manifest
         if gone and not observation.parts:
             bodies |= gateway_kinds.bodies(config)
@@ -185,8 +187,18 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
         ttl=SETTLED if ready else AWAITING,
         ready=ready,
         fatal=provisioning.unreadable(request, provision),
+        events=_made_anew(observation) if provision.made else (),
         cacheable=True,
     )
+
+
+def _made_anew(observation: ClusterObservation) -> tuple[Event, ...]:
+    """Return the event that the cluster was made anew, in the pass that sees another uid."""
+    before = identity.read_uid(observation.last.get("clusterUID"))
+    if not identity.leads_elsewhere(observation.probe, before):
+        return ()
+    words = "the cluster was deleted in its cloud and has been made anew: what was on it is composed again"
+    return (Event(Severity.WARNING, words),)
 
 
 def _not_composed(source: str, sources: Mapping[str, ClusterSource]) -> str:

@@ -139,7 +139,7 @@ def observe(request: Request) -> ClusterObservation:
         probe=seen,
         gateway=remote(gateway.RESOURCE),
         last=last,
-        mistaken=identity.check(request, seen, identity.read_uid(last.get("clusterUID"))) or other,
+        mistaken=identity.check(request, seen, identity.last_uid(request, seen)) or other,
         mark=mark,
         kinds={name: found for name in gateway_kinds.APIS if (found := remote(name))},
         stack=stack.read(request),

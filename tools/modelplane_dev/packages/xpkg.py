@@ -1,4 +1,4 @@
-"""Builds packages of Crossplane: the Configuration, and one for each function.
+"""Builds packages of Crossplane: the Configuration, that of the clouds, and one for each function.
 
 The same content of the tree gives the same packages, byte for byte, whenever and wherever they are built.
 """
@@ -37,6 +37,7 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
     stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}"} if registry else {}
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
+    yield build(ROOT / "clouds", target / "modelplane-clouds.xpkg")
     runtime = image.build_image()
     for metadata in sorted((ROOT / "package").glob("*/crossplane.yaml")):
         function = metadata.parent.name

@@ -185,7 +185,7 @@ def _report(pool: AskedPool, found: Settled, seen: Seen | None) -> PoolReport:
     held = tuple(sorted((*found.refused, *found.held)))
     said = words.read(seen.error) if seen and seen.error else None
     phase = _phase(pool, held, seen, said)
-    message = " ".join(_sentences(pool, found, said))
+    message = " ".join((*_sentences(pool, found, said), *_without_effect(pool, seen)))
     return PoolReport(pool.name, phase, published(pool), message, held, invalid=bool(found.refused))
 
 
@@ -209,6 +209,14 @@ def _sentences(pool: AskedPool, found: Settled, said: words.Words | None) -> Ite
         yield f"GKE cannot change {'; '.join(found.refused.values())}: add a pool beside it."
     if found.held:
         yield f"{'; '.join(found.held.values())}: it is held {by}. To let GKE replace its nodes, set allowRolling."
+
+
+def _without_effect(pool: AskedPool, seen: Seen | None) -> Iterator[str]:
+    """Yield that the first size of an autoscaled pool, which exists, was edited."""
+    _, first = _sizes(pool)
+    before = seen.init_provider.get(_FIRST) if seen else None
+    if before is not None and pool.node_count is not None and first.get(_FIRST, before) != before:
+        yield "nodeCount of a scaled pool counts when it is made: to have more nodes now, set minNodeCount."
 
 
 def plan(asked: Asked, seen: Mapping[str, Seen]) -> NodePools:

@@ -6,6 +6,7 @@ from typing import Final
 from modelplane.clouds import CLOUDS
 from modelplane.compose_cluster.sources import existing, made
 from modelplane.compose_cluster.sources.source import (
+    BARRIER,
     CONFIG,
     ClusterSource,
     Kubeconfig,
@@ -21,6 +22,7 @@ SOURCES: Final[Mapping[str, ClusterSource]] = {
 }
 
 __all__ = [
+    "BARRIER",
     "CONFIG",
     "SOURCES",
     "ClusterSource",

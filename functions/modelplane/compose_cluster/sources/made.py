@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from modelplane.api.inferencecluster import InferenceClusterSpec, NodePool
 from modelplane.clouds import Cloud, cluster_key
+from modelplane.compose_cluster import gateway
 from modelplane.compose_cluster.commitments import hold_nodes, placed
 from modelplane.compose_cluster.sources.source import (
+    BARRIER,
     CONFIG,
     ClusterSource,
     Kubeconfig,
@@ -60,7 +62,7 @@ def _provision(request: Request, spec: InferenceClusterSpec, name: str, cloud: C
         resources={RESOURCE: Resource(body, ready=ready)},
         missing=_missing(seen),
         reason=_reason(seen),
-        outlives={RESOURCE: (CONFIG,)},
+        outlives={RESOURCE: (CONFIG, BARRIER), BARRIER: (gateway.RESOURCE,)},
         made=True,
         driver_root=text(facts.get("driverRoot")),
         pods=count(facts.get("podsPerNode")) or None,

@@ -24,6 +24,8 @@ from modelplane.step import Manifest, Request, Requirement, SchemaRequirement
 
 #: Composition resource name of the ClusterProviderConfig, which `outlives` may name.
 CONFIG = "provider-config"
+#: That of the Object whose deletion deletes the cluster's load balancer (`barrier`), composed if `outlives` names it.
+BARRIER = "load-balancer"
 
 
 @dataclass(frozen=True, slots=True)
