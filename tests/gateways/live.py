@@ -198,7 +198,7 @@ def _remove(fleet: Fleet) -> None:
 def live_fleet(fleet: Fleet) -> Iterator[LiveFleet]:
     """Run the gateways, and make a cluster of the fleet on each of their sites."""
     with live_gateways(fleet.plane, SITES, pools=True) as gateways:
-        clusters = [fleet.begin_cluster(name, nodes=2) for name in SITES]
+        clusters = [fleet.begin_cluster(name, nodes=3) for name in SITES]
         gateways.open_sites()
         for name in clusters:
             fleet.wait_cluster(name)

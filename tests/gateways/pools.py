@@ -32,7 +32,7 @@ def pickers(live: LiveFleet) -> Iterator[dict[str, Process]]:
     live.spread(PICKED)
     fleet.wait_ready(PICKED)
     with ExitStack() as stack:
-        yield {name: stack.enter_context(picker(site, namespace)) for name, site in live.gateways.sites.items()}
+        yield {name: stack.enter_context(picker(site, namespace, PICKED)) for name, site in live.gateways.sites.items()}
 
 
 def addresses(live: LiveFleet, site: str) -> dict[str, str]:

@@ -84,9 +84,13 @@ SETS = {
         {"ai-gateway-controller": Binary("github.com/envoyproxy/ai-gateway/cmd/controller")},
         usually="1 to 2 minutes on two cores after envoy-gateway",
     ),
-    "inference-extension": ComponentSet(
-        {"endpoint-picker": Binary("sigs.k8s.io/gateway-api-inference-extension/cmd/epp")},
-        usually="2 minutes on two cores",
+    "inference-extension": ComponentSet({}),
+    "llm-d": ComponentSet(
+        {
+            "endpoint-picker": Binary("./picker"),
+            "decode-sidecar": Binary("github.com/llm-d/llm-d-inference-scheduler/cmd/pd-sidecar"),
+        },
+        usually="2 to 3 minutes on two cores",
     ),
     # After kube: its go.mod names the same versions, so nearly all is compiled by then.
     "network-policies": ComponentSet({"evaluate-policies": Binary(".")}, usually="half a minute after kube"),

@@ -247,6 +247,12 @@ class Gateways:
         command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", address, str(ENGINE_PORT), name)
         return self.run_server(f"engine-{name}", f"{address}:{ENGINE_PORT}", *command, *models)
 
+    def engine_in(self, network: Network, pod: Manifest, port: int) -> Process:
+        """Return a fake engine in a pod that has a network of its own."""
+        name = pod["metadata"]["name"]
+        command = (sys.executable, "-m", "modelplane_dev.plane.gateways.engine", "0.0.0.0", str(port), name)  # noqa: S104
+        return network.process(f"engine-{name}", *command, *served_models(pod["spec"]))
+
     def run_server(self, name: str, address: str, *command: str | Path) -> Process:
         """Run a fake that has OpenAI's API at an address of the network, once it answers."""
         server = self.stack.enter_context(self.network.process(name, *command))

@@ -137,7 +137,21 @@ class Engine(BaseHTTPRequestHandler):
             self._stream(asked)
         else:
             message = {"role": "assistant", "content": "".join(_WORDS)}
-            answer(self, 200, self._completion("chat.completion", asked["model"], message=message) | _usage(asked))
+            whole = self._completion("chat.completion", asked["model"], message=message)
+            answer(self, 200, whole | _usage(asked) | self._transfer(asked))
+
+    def _transfer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return what an engine of a pair answers by NIXL: where its KV cache is, or whose it has fetched.
+
+        One of SGLang returns where it has been told to meet the other.
+        """
+        if "bootstrap_host" in asked:
+            return {"bootstrap": f"{asked['bootstrap_host']}:{asked['bootstrap_port']}"}
+        transfer = asked.get("kv_transfer_params") or {}
+        if transfer.get("do_remote_decode"):
+            place = {"remote_engine_id": self.name, "remote_block_ids": [0], "remote_host": "pod", "remote_port": 5557}
+            return {"kv_transfer_params": {"do_remote_prefill": True, "do_remote_decode": False, **place}}
+        return {"prefilled_by": transfer["remote_engine_id"]} if transfer.get("do_remote_prefill") else {}
 
     def _wait(self, seconds: float) -> None:
         """Delay the response, and count the request meanwhile."""

@@ -1,8 +1,7 @@
-"""Endpoint pickers as processes, started as their Deployments say, with the rights of their service accounts.
+"""llm-d's endpoint pickers and decode sidecars as processes, started as their pods say.
 
-The program is that of Gateway API's inference extension. llm-d's, which Modelplane composes, has grown from it, but is
-in no Go module that can be fetched: its configuration is translated for the former, which has no plugins for
-PrefillDecode.
+A picker has the rights of its service account. The programs are of an earlier version than the images that Modelplane
+composes, which are in no Go module that can be fetched: a picker's configuration is translated for it.
 """
 
 import json
@@ -11,6 +10,7 @@ from typing import Final
 from modelplane_dev import components
 from modelplane_dev.plane.api import Kind, Manifest
 from modelplane_dev.plane.gateways.controller import PATIENCE, Gateways, service_name
+from modelplane_dev.plane.gateways.network import Network
 from modelplane_dev.plane.waiting import eventually
 from modelplane_dev.processes.process import Process
 
@@ -18,22 +18,30 @@ _CONFIG_MAP = Kind("v1", "ConfigMap")
 _DEPLOYMENT = Kind("apps/v1", "Deployment")
 _ACCOUNT = Kind("v1", "ServiceAccount")
 _API_VERSION = "inference.networking.x-k8s.io/v1alpha1"
-#: A plugin of llm-d's picker alone: in the other program it is a part of the plugin that scores by its result.
-_LLM_D: Final = "approx-prefix-cache-producer"
+#: What the plugin that scores by a cached prefix has as another one beside it since, and the gate that it had before.
+_PRODUCER: Final = "approx-prefix-cache-producer"
+_SCORER: Final = "prefix-cache-scorer"
+_GATE: Final = "prepareDataPlugins"
 _CONTAINER = "picker"
+_SIDECAR = "decode-sidecar"
 
 
 def _translated(text: str) -> str:
-    """Return a configuration of llm-d's picker as one of the inference extension's."""
+    """Return a configuration as the earlier version reads it."""
     found = json.loads(text)
-    plugins = [plugin for plugin in found["plugins"] if plugin["type"] != _LLM_D]
-    return json.dumps(found | {"apiVersion": _API_VERSION, "plugins": plugins})
+    (producer,) = (each for each in found["plugins"] if each["type"] == _PRODUCER)
+    plugins = [
+        each | ({"parameters": producer["parameters"]} if each["type"] == _SCORER else {})
+        for each in found["plugins"]
+        if each is not producer
+    ]
+    return json.dumps(found | {"apiVersion": _API_VERSION, "featureGates": [_GATE], "plugins": plugins})
 
 
-def picker(site: Gateways, namespace: str) -> Process:
-    """Return the endpoint picker of a namespace's only InferencePool, and resolve its Service's name from now on.
+def picker(site: Gateways, namespace: str, deployment: str, network: Network | None = None) -> Process:
+    """Return the endpoint picker of a ModelDeployment's only replica, and resolve its Service's name from now on.
 
-    It listens on the ports of its pod in the site's network, so only one can run.
+    It listens on the ports of its pod in a network, that of the site if none is given, where only one can run.
     """
     api = site.cluster.api
 
@@ -42,6 +50,7 @@ def picker(site: Gateways, namespace: str) -> Process:
             (each["metadata"]["name"], pod)
             for each in api.list(_DEPLOYMENT, namespace)
             if (pod := each["spec"]["template"]["spec"])["containers"][0]["name"] == _CONTAINER
+            and any(word.startswith(f"--pool-name={deployment}-") for word in pod["containers"][0]["args"])
         )
         assert api.get(_CONFIG_MAP, pod["volumes"][0]["configMap"]["name"], namespace)
         assert api.get(_ACCOUNT, pod["serviceAccountName"], namespace)
@@ -59,4 +68,12 @@ def picker(site: Gateways, namespace: str) -> Process:
     # Its Service has its name.
     site.resolve_services(service_name(name, namespace))
     binary = components.path("endpoint-picker")
-    return site.network.process(f"{site.network.name}-picker", binary, *arguments, KUBECONFIG=kubeconfig)
+    return (network or site.network).process(
+        f"{site.network.name}-picker-{deployment}", binary, *arguments, KUBECONFIG=kubeconfig
+    )
+
+
+def sidecar(pod: Manifest, network: Network) -> Process:
+    """Return the decode sidecar of a pod, in the pod's network."""
+    (container,) = (each for each in pod["spec"]["initContainers"] if each["name"] == _SIDECAR)
+    return network.process(f"sidecar-{pod['metadata']['name']}", components.path(_SIDECAR), *container["args"])
