@@ -1,11 +1,17 @@
 """The fake kubelet reports as a kubelet does, so that what Modelplane makes of it is not the fake's own mistake."""
 
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from modelplane_dev.plane.engines import ALL, DOCUMENTED, LOOPBACK
-from modelplane_dev.plane.kubelet import Probing, termination_message
+from modelplane_dev.plane.gateways.documented_engine import CRASHES
+from modelplane_dev.plane.kubelet import EnginePod, Probing, termination_message
+from modelplane_dev.plane.pods import PLAYS
+from modelplane_dev.plane.waiting import eventually
+from modelplane_dev.processes.ports import free_port
 
 LOGGED = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 LOG = b"".join(b"line %d\n" % number for number in range(200))
@@ -40,3 +46,48 @@ def test_a_fake_engine_listens_where_its_documentation_says(
     name: str, container: dict[str, Any], expected: tuple[str, int]
 ) -> None:
     assert DOCUMENTED[name].listens_at(container) == expected
+
+
+class Statuses:
+    """A client of an API server that keeps what is written of a container."""
+
+    def __init__(self) -> None:
+        self.written: list[dict[str, Any]] = []
+
+    def patch(self, _kind: object, _name: str, body: dict[str, Any], *_: str) -> None:
+        self.written.append(dict(body["status"]["containerStatuses"][0]))
+
+
+def _pod(port: int, **fields: Any) -> dict[str, Any]:
+    probe = {"httpGet": {"path": "/health", "port": port}, "periodSeconds": 10, "failureThreshold": 600}
+    container = {"name": "engine", "image": "vllm", "args": [f"--port={port}"], **LOGGED, **fields}
+    container |= dict.fromkeys(("startupProbe", "readinessProbe", "livenessProbe"), probe)
+    metadata = {"name": "pod", "namespace": "n", "annotations": {PLAYS: "vllm"}}
+    return {"metadata": metadata, "spec": {"containers": [container]}, "status": {"conditions": []}}
+
+
+@pytest.mark.parametrize("crashes", ["", "NIXL is not available"])
+def test_an_engine_is_reported_as_it_starts_and_as_it_ends(tmp_path: Path, crashes: str) -> None:
+    seen = Statuses()
+    env = [{"name": CRASHES, "value": crashes}] if crashes else []
+    pod = EnginePod(seen, _pod(free_port(), env=env), 600.0, tmp_path, "127.0.0.1")  # type: ignore[arg-type]
+    running = threading.Thread(target=pod.run)
+    running.start()
+
+    def reported() -> None:
+        if crashes:
+            (ended,) = (each for each in seen.written[:2] if "waiting" in each["state"])
+            assert ended["lastState"]["terminated"]["exitCode"] == 1
+            assert ended["lastState"]["terminated"]["message"].endswith(f"{crashes}\n")
+        else:
+            assert [(each["started"], each["ready"]) for each in seen.written] == [
+                (False, False),
+                (True, False),
+                (True, True),
+            ]
+
+    try:
+        eventually(reported, within=60)
+    finally:
+        pod.over.set()
+        running.join()

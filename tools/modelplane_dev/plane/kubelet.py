@@ -34,6 +34,8 @@ _LOG_LINES, _LOG_BYTES = 80, 2048
 _BACK_OFF, _LONGEST = 10.0, 300.0
 #: Seconds between two looks at the pods.
 _LOOK: Final = 0.3
+#: Least seconds between two probes of an engine that is ready, which need not cost a busy machine anything.
+_IDLE: Final = 0.5
 #: Least seconds in which an engine has to answer a probe, or to stop, on a machine that is busy.
 _PATIENCE: Final = 5.0
 _STARTUP, _READINESS, _LIVENESS = "startupProbe", "readinessProbe", "livenessProbe"
@@ -146,7 +148,7 @@ class EnginePod:
             if (started, ready) != was:
                 print(f"{self.manifest['metadata']['name']} {started=} {ready=} at {at:.0f}", flush=True)
                 self._report(ready=ready, started=started)
-            time.sleep(shortest / self.pace / 2)
+            time.sleep(max(shortest / self.pace / 2, _IDLE if ready else 0.0))
 
     def _ask(self, path: str, port: int) -> bool:
         connection = http.client.HTTPConnection(self.address, port, timeout=_PATIENCE)
