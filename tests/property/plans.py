@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.planning import Apply, Delete, Drain, Edit, Scale
 from modelplane.planning.edits import make
 from modelplane.preview import ControlPlane, View
 from modelplane.preview.control_plane import ORDER
 from modelplane.preview.worlds import World, failing, healthy, slow
 from property.strategies import Draw
-from unit.preview.fleets import cluster, deployment, hardware
 
 CLUSTERS = ("east", "north", "west")
 Manifest = dict[str, Any]

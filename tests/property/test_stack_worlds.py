@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane, healthy
 from property.stack_worlds import CLUSTER, EDITS, WEATHERS, Weather
 from unit.preview.fakes import conditions_of
-from unit.preview.fleets import cluster, deployment, hardware
 
 EXTERNAL_NAME = "crossplane.io/external-name"
 KINDS = (

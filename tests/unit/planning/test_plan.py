@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.planning import Apply, Delete, Drain, Edit, Plan, Scale, UnknownObjectError, What, make_plan
 from modelplane.planning.orders import groups, orders
 from modelplane.preview import ControlPlane, InvalidObject
 from modelplane.reading.deployments import DEPLOYMENT
-from unit.preview.fleets import cluster, deployment, hardware
 
 Manifest = dict[str, Any]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane.preview.simulation.release_faults import ReleaseFault
 from modelplane.preview.worlds import World, faulty_releases, healthy
 from unit.preview.fakes import conditions_of
-from unit.preview.fleets import cluster, deployment, hardware
 
 #: A part that is Managed brings them all; the gateway has an address all the time.
 EAST = cluster("east", stack={"lws": "Managed"})

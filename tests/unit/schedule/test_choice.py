@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from unit.preview.fakes import TEAM, existing
-from unit.preview.fleets import cluster, deployment, hardware
 from unit.schedule.objects import Server, replica, run
 from unit.schedule.objects import cluster as cluster_object
 from unit.schedule.objects import deployment as composite
