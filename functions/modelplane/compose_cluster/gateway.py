@@ -17,7 +17,7 @@ from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import gateway_class
-from modelplane.kube.object import ORPHANED, Handling, observed_only, remote_object
+from modelplane.kube.object import ORPHANED, SELDOM_POLLED, Handling, observed_only, remote_object
 from modelplane.model.names import (
     AUTHORITY,
     CLUSTER_GATEWAY,
@@ -96,7 +96,7 @@ def _shown_pair(cluster: str, gateway: Remote | None) -> str:
     return pair_name(cluster)
 
 
-def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = Handling()) -> Manifest:  # noqa: B008
+def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = SELDOM_POLLED) -> Manifest:
     return remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)
 
 

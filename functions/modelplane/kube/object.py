@@ -33,6 +33,8 @@ class Handling:
     seldom: bool = False
 
 
+#: Every poll is a write on the control cluster, also of what nobody changes but by hand.
+SELDOM_POLLED = Handling(seldom=True)
 #: Create and update the object, and leave it on the cluster when the Object is deleted.
 ORPHANED = Handling(policies=("Observe", "Create", "Update"), seldom=True)
 #: Create the object if it is absent, and never change it; leave it on the cluster too.

@@ -52,15 +52,15 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
         yield file
 
 
-def build_configuration(file: Path) -> Path:
-    """Build the Configuration into a file, from its metadata, XRDs and Compositions; return the file."""
+def build_configuration(file: Path, tree: Path = ROOT, version: str = __version__) -> Path:
+    """Build the Configuration of a tree into a file, from its metadata, XRDs and Compositions; return the file."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         for folder in CONTENT:
-            shutil.copytree(ROOT / folder, root / folder)
-        shutil.copy(ROOT / "crossplane.yaml", root)
+            shutil.copytree(tree / folder, root / folder)
+        shutil.copy(tree / "crossplane.yaml", root)
         for composition in sorted((root / "compositions").glob("*.yaml")):
-            stating = with_version(yaml.safe_load(composition.read_text()))
+            stating = with_version(yaml.safe_load(composition.read_text()), version)
             composition.write_text(yaml.safe_dump(stating, sort_keys=False))
         return build(root, file)
 

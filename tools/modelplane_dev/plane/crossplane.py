@@ -83,6 +83,8 @@ def rights() -> Iterator[dict[str, Any]]:
 def prepare(hub: Cluster) -> None:
     """Install on an empty API server what Crossplane's chart installs there, its CRDs first."""
     hub.api.apply(namespace(NAMESPACE))
+    account = {"name": "crossplane", "namespace": NAMESPACE}
+    hub.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
     # On an empty server `core init` requests kinds whose CRDs it has just created: create them first.
     establish(hub, crds(components.core_crds()))
     for manifest in rights():
@@ -112,10 +114,14 @@ class Core:
             webhook["clientConfig"] = {"url": url, "caBundle": self.hub.run.certificates.bundle}
         self.hub.api.patch(WEBHOOKS, name, {"webhooks": found["webhooks"]})
 
-    def start(self, *settings: str) -> Process:
-        """Return the process of the controllers, with the settings of an installation (none: the defaults)."""
+    def start(self, *settings: str, runtime: str = "External") -> Process:
+        """Return the process of the controllers, with the settings of an installation (none: the defaults).
+
+        With the runtime External it starts no packages, with Deployment it makes a Deployment of each.
+        """
+        (self.hub.run.folder / "xpkg").mkdir(exist_ok=True)  # it unpacks no package without
         ports = (f"--metrics-port={self.metrics_port}", f"--health-probe-port={free_port()}")
-        return self._process("crossplane", "start", "--package-runtime=External", *ports, *settings)
+        return self._process("crossplane", "start", f"--package-runtime={runtime}", *ports, *settings)
 
     def _process(self, name: str, *arguments: str) -> Process:
         run = self.hub.run

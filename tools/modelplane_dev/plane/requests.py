@@ -28,9 +28,9 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def requests(log: Path, since: datetime, until: datetime) -> Counter[RequestKind]:
-    """Return how many requests of each kind were answered within a time."""
-    return Counter(kind for when, kind in _read(log) if since <= when <= until)
+def requests(log: Path, since: datetime, until: datetime, about: str = "") -> Counter[RequestKind]:
+    """Return how many requests of each kind were answered within a time, of those whose URIs have `about`."""
+    return Counter(kind for when, kind in _read(log, about) if since <= when <= until)
 
 
 def table(found: Counter[RequestKind], *, rows: int, minutes: float) -> list[str]:
@@ -41,12 +41,14 @@ def table(found: Counter[RequestKind], *, rows: int, minutes: float) -> list[str
     return [f"  {count / minutes:7.1f} {what}" for what, count in summed.most_common(rows)]
 
 
-def _read(log: Path) -> Iterator[tuple[datetime, RequestKind]]:
+def _read(log: Path, about: str) -> Iterator[tuple[datetime, RequestKind]]:
     with log.open(errors="replace") as lines:
         for line in lines:
             # The last line may be incomplete.
             if line.endswith("\n"):
                 event = json.loads(line)
+                if about not in event["requestURI"]:
+                    continue
                 yield datetime.fromisoformat(event["stageTimestamp"]), _kind_of(event)
 
 

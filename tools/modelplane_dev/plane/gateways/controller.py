@@ -132,14 +132,14 @@ class Gateways:
         names.write(self.hosts, eventually(found, within=PATIENCE))
 
     def _services(self) -> dict[str, str]:
-        """Return the addresses of all names."""
-        found_names = dict(self.names)
+        """Return the addresses of all names; what runs as a process is there, and not where fake pods are."""
+        found_names = {}
         for found in self.cluster.api.list(_SLICE):
             metadata = found["metadata"]
             service = metadata.get("labels", {}).get("kubernetes.io/service-name")
             for endpoint in (found["endpoints"] or ()) if service else ():
                 found_names[service_name(service, metadata["namespace"])] = endpoint["addresses"][0]
-        return found_names
+        return found_names | self.names
 
     def access_log(self) -> list[dict[str, Any]]:
         """Return the requests that Envoy has logged by now; it writes them every 10 s, perhaps a part of a line."""
