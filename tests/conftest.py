@@ -17,6 +17,9 @@ SOAK = "MODELPLANE_SOAK" in os.environ
 #: Examples of every property when set; new random ones then, not the fixed ones of CI.
 EXAMPLES = os.environ.get("MODELPLANE_HYPOTHESIS_EXAMPLES")
 
+# The width of what commands print: that of who runs the tests is no part of them.
+os.environ.pop("COLUMNS", None)
+
 #: As the packages do.
 os.environ.setdefault(Image.MODELPLANE.variable, Image.MODELPLANE.default)
 

@@ -1,9 +1,12 @@
 """The command line `modelplane`: each command is imported when it is called, so that `--help` is instant."""
 
 import errno
+import os
+import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final
 
@@ -16,17 +19,21 @@ from modelplane import __version__
 class _Entry:
     """The module of a command, and the line that help shows without importing it.
 
-    `extra` is the package extra that the command needs, "" for none.
+    `extra` is the package extra that the command needs, "" for none: images have it. `name` is that of the command in
+    its module.
     """
 
     module: str
     summary: str
     extra: str = ""
+    name: str = "command"
 
 
 #: Exit codes that no command gives an answer with: Python's own, 1, would read as "not placed" or "no match".
 INTERRUPTED: Final = 130
 FAILED: Final = 70
+#: Whatever read the output has ended, as `head` does: the code of a program that SIGPIPE ends.
+UNREAD: Final = 141
 #: What a full or broken disk answers to output.
 _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 #: The extra for the image only: the server, and the Hub's client.
@@ -34,11 +41,15 @@ _FUNCTIONS: Final = "functions"
 
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "capacity": _Entry("modelplane.cli.capacity", "Show what is free, and how many more replicas fit where."),
-    "cel": _Entry("modelplane.cli.cel", "Try device selectors: which devices match, which do not, and why."),
+    "cel": _Entry("modelplane.cli.cel", "Try device selectors on devices: which match, and why not."),
     "check": _Entry("modelplane.cli.check", "Check that a control cluster has what Modelplane needs."),
+    "completion": _Entry(
+        "modelplane.cli.shell", "Print a script that completes commands in a shell.", name="completion"
+    ),
     "drain": _Entry("modelplane.cli.drain", "Show what draining a cluster would do."),
     "expand": _Entry("modelplane.cli.expand", "Print a deployment of a ClusterModel with engines of its own."),
     "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, on a control cluster or in files."),
+    "help": _Entry("modelplane.cli.shell", "Show what a command does.", name="show_help"),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
     "logs": _Entry("modelplane.cli.replica_logs", "Print what the engines of a replica write."),
     "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
@@ -47,6 +58,7 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "profiles": _Entry("modelplane.cli.profiles", "Show which profiles of a ClusterModel could run on a fleet."),
     "serve": _Entry("modelplane.cli.serve", "Serve one of the composition functions over gRPC.", _FUNCTIONS),
     "tree": _Entry("modelplane.cli.tree", "Show what an object has become, and how each part of it stands."),
+    "version": _Entry("modelplane.cli.shell", "Show the version.", name="version"),
     "why": _Entry("modelplane.cli.why", "Show what an object waits for, the deepest cause first."),
 }
 
@@ -64,7 +76,7 @@ class _Commands(click.Group):
         if entry is None:
             return None
         try:
-            command: click.Command = import_module(entry.module).command
+            command: click.Command = getattr(import_module(entry.module), entry.name)
         except ModuleNotFoundError as error:
             if not entry.extra or (error.name or "").startswith("modelplane"):
                 raise
@@ -72,17 +84,35 @@ class _Commands(click.Group):
             raise click.ClickException(f"{lacking}: pip install 'modelplane[{entry.extra}]'") from error
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; for a name that is none, say which are near."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], _COMMANDS)
+            nearest = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{nearest}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; one that is interrupted, or fails by itself, exits with a code that is no answer."""
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                # What is still to be written may fail, too.
+                sys.stdout.flush()
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
+        except BrokenPipeError:
+            _write_nowhere()
+            code = UNREAD
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception as error:  # noqa: BLE001 - what is not said in one line is printed whole
             code = FAILED
             if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+                _write_nowhere()
                 click.echo(f"cannot write: {error.strerror}", err=True)
             else:
                 traceback.print_exc()
@@ -90,11 +120,36 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """Write the list of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _COMMANDS[name].summary) for name in sorted(_COMMANDS)])
+        of_images = {name for name, entry in _COMMANDS.items() if entry.extra}
+        for heading, names in (("Commands", _COMMANDS.keys() - of_images), ("Commands of the images", of_images)):
+            with formatter.section(heading):
+                formatter.write_dl([(name, _COMMANDS[name].summary) for name in sorted(names)])
 
 
-@click.group(cls=_Commands)
+def _write_nowhere() -> None:
+    """Let nothing more be written to standard output, not even at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):
+        return  # it is no file, as in tests
+    finally:
+        os.close(nowhere)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="modelplane")
 def main() -> None:
     """Modelplane: AI inference over a fleet of Kubernetes GPU clusters."""
+
+
+def kubectl_main() -> None:
+    """Run as a plugin: `kubectl modelplane`."""
+    main(prog_name="kubectl modelplane")
+
+
+def complete() -> None:
+    """Answer kubectl, which asks for what may follow the arguments of `kubectl modelplane`."""
+    from modelplane.cli.shell import print_completions
+
+    print_completions(main, sys.argv[1:])

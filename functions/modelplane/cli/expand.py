@@ -1,16 +1,9 @@
 """`modelplane expand NAMESPACE/NAME`: a deployment of a ClusterModel, with engines of its own."""
 
-import sys
-
 import click
 
-from modelplane.cli.console import echo
-from modelplane.cli.fleet import from_option, settled
-from modelplane.cli.logs import configure_logs
-from modelplane.preview.expanding import CannotExpand, expand_deployment
-from modelplane.preview.report import BAD_INPUT
+from modelplane.cli.options import from_option
 
-_ABSENT = 1
 _EXAMPLES = """\b
 Examples:
   modelplane expand ml/chat --from fleet/
@@ -35,18 +28,8 @@ def command(*, deployment: str, paths: tuple[str, ...], profile: str | None, rep
 
     Exit code: 0 expanded, 1 there is no such deployment, 2 bad input.
     """
-    configure_logs(debug=False)
-    namespace, _, name = deployment.partition("/")
-    if not namespace or not name or "/" in name:
+    if deployment.count("/") != 1 or not all(deployment.split("/")):
         raise click.UsageError(f"{deployment!r} is no NAMESPACE/NAME: write, for example, ml/chat")
-    control = settled(paths)
-    try:
-        found = expand_deployment(control, namespace, name, profile, replica)
-    except CannotExpand as error:
-        click.echo(str(error), err=True)
-        sys.exit(_ABSENT if error.absent else BAD_INPUT)
-    if found.lost:
-        click.echo(f"These requirements are lost, so any pool matches: {'; '.join(found.lost)}", err=True)
-    if found.changed:
-        click.echo(f"Rolled out to this version of the profile once applied: {', '.join(found.changed)}", err=True)
-    echo(found.manifest, output)
+    from modelplane.cli.answers.expand import expand
+
+    expand(deployment, paths, profile, replica, output)

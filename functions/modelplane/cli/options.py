@@ -76,3 +76,16 @@ def output_option(*formats: str) -> Callable[[Callable[..., None]], Callable[...
     return click.option(
         "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Format."
     )
+
+
+#: The option that names the manifests of a fleet, which are reconciled.
+from_option: Final = click.option(
+    "-f",
+    "--filename",
+    "--from",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    required=True,
+    help="Manifests of the fleet, - for stdin.",
+)

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from modelplane.cli.answers.preview import warn_unread
 from modelplane.cli.console import echo, printing, progress
 from modelplane.cli.logs import configure_logs
 from modelplane.cli.options import BAD_INPUT, Where
 from modelplane.cli.plan import Edits
-from modelplane.cli.preview import warn_unread
 from modelplane.cli.source import ReadFleet, connect, own, read, read_live, saying_why
 from modelplane.live import Server
 from modelplane.planning import Apply, Delete, Drain, Edit, Plan, Scale, as_json, make_plan

@@ -34,11 +34,11 @@ def exit_code(outcome: Manifest, refused: Collection[object]) -> int:
     """Return 0 when everything is placed and Ready, 1 when something is not, 3 when the preview did not settle."""
     if not outcome["settled"]:
         return UNSETTLED
-    unplaced = any(each["unplaced"] or not _serves(each) for each in outcome["deployments"])
+    unplaced = any(each["unplaced"] or not serves(each) for each in outcome["deployments"])
     return REFUSED if refused or unplaced or any(map(is_refused, outcome["others"])) else PLACED
 
 
-def _serves(deployment: Manifest) -> bool:
+def serves(deployment: Manifest) -> bool:
     """Tell whether a deployment is Ready, which every valid one becomes in a healthy world."""
     return any(each["type"] == "Ready" and each["status"] == "True" for each in deployment["conditions"])
 

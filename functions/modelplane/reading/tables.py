@@ -42,7 +42,7 @@ def show(
     for deployment in deployments:
         console.print(_deployment(deployment))
     refused_names = {name for name, _ in refused}
-    accepted = [row for row in others if _named(row) not in refused_names]
+    accepted = [row for row in others if named(row) not in refused_names]
     rest = [row for row in accepted if row["state"] != "Ready" or row["kind"] not in _FLEET or row["message"]]
     if rest:
         console.print(_others(rest))
@@ -138,7 +138,8 @@ def _alike(entry: Manifest) -> tuple[str, str, str, str]:
     return entry["cluster"], pools, f"leaving, {state}" if entry["leaving"] else state, entry["why"]
 
 
-def _named(row: Manifest) -> str:
+def named(row: Manifest) -> str:
+    """Return kind and reference of a row."""
     return f"{row['kind']} {'/'.join(filter(None, (row['namespace'], row['name'])))}"
 
 
@@ -147,7 +148,7 @@ def _others(rows: Iterable[Manifest]) -> RenderableType:
     for row in rows:
         why = f"{row['reason']}: {row['message']}" if row["message"] else row["reason"]
         style = _GOOD if row["state"] == "Ready" else _BAD if row["state"] == "NotReady" else _WAITING
-        table.add_row(Text(_named(row)), Text(row["state"], style=style), Text(why))
+        table.add_row(Text(named(row)), Text(row["state"], style=style), Text(why))
     return Padding(table, (0, 0, 1, 0))
 
 

@@ -95,10 +95,10 @@ def test_nothing_that_matches_is_exit_code_1(file: str) -> None:
     assert run(MEMORY.format("1Ti"), "-f", file).exit_code == 1
 
 
-def test_a_selector_that_is_refused_is_exit_code_1_with_its_place(file: str) -> None:
+def test_a_selector_that_is_refused_is_bad_input_with_its_place(file: str) -> None:
     result = run("device.memory", "-f", file)
     assert (result.exit_code, result.stderr) == (
-        1,
+        2,
         "selector does not compile: line 1, column 8: undefined field 'memory'\n",
     )
     error = json.loads(run("device.memory", "-f", file, "-o", "json").stdout)["error"]

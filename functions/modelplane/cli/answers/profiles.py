@@ -52,7 +52,7 @@ def _read(where: Where) -> tuple[Reader, str]:
         for gap in found.gaps:
             click.echo(gap, err=True)
         return found.reader, namespace
-    from modelplane.cli.fleet import settled
+    from modelplane.cli.answers.settled import settled
     from modelplane.cli.logs import configure_logs
 
     configure_logs(debug=False)

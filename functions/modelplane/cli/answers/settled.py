@@ -1,20 +1,14 @@
-"""What the commands about a fleet share: reading its manifests and reconciling them."""
+"""Reads the manifests of a fleet and reconciles them."""
 
 import sys
-from typing import Final
 
 import click
 
+from modelplane.cli.answers.preview import load, warn_unread
 from modelplane.cli.console import progress
-from modelplane.cli.preview import load, warn_unread
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.report import BAD_INPUT
-
-#: The option that names the manifests.
-from_option: Final = click.option(
-    "--from", "paths", metavar="PATH", multiple=True, required=True, help="Manifests of the fleet, - for stdin."
-)
 
 
 def settled(paths: tuple[str, ...]) -> ControlPlane:
