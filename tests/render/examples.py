@@ -61,7 +61,8 @@ def settle_both(plane: ControlPlane, kinds: Sequence[str], functions: Functions)
 def pass_both(plane: ControlPlane, key: Key, functions: Functions) -> None:
     """Make one pass of a composite in the preview, and assert that the real engine comes to the same."""
     before = plane.view()
-    real = of_real(before, key, pipeline_of(key.kind.partition(".")[0], functions))
+    kinds = tuple(sorted(before.extra_kinds))
+    real = of_real(before, key, pipeline_of(key.kind.partition(".")[0], functions), kinds)
     done = plane.reconcile(*key)
     assert done is not None
     assert of_preview(done, before, plane.view(), key) == real
