@@ -7,9 +7,9 @@ import pytest
 
 from apiserver.server import Server
 from golden import read_documents
-from modelplane.kube.namespace import tenant
+from modelplane.kube.namespace import closed, reaching_api_server, tenant
 from modelplane.kube.object import CLAIMED, KEPT, ORPHANED, remote_object
-from modelplane.model.fleet import Mark
+from modelplane.model.fleet import Egress, Mark
 from unit.compose_cluster import clusters
 from unit.compose_replica import replicas
 
@@ -48,6 +48,19 @@ def test_what_a_replica_composes_is_taken_on_both_clusters(server: Server, topol
     refused = {f"on the cluster: {name}": server.refusal(patched(manifest)) for name, manifest in put.items()}
     refused |= {f"here: {name}": server.refusal(named(name, body, namespace=team)) for name, body in bodies.items()}
     assert {name: words for name, words in refused.items() if words} == {}
+
+
+@pytest.mark.parametrize("egress", Egress)
+def test_the_policies_of_a_closed_namespace_are_taken(server: Server, egress: Egress) -> None:
+    team, cidrs = f"egress-{egress.lower()}", ["192.0.2.0/24", "2001:db8::/32"]
+    policies = [closed(team, cidrs, egress=egress, egress_cidrs=cidrs)]
+    if egress is not Egress.NONE:
+        policies.append(reaching_api_server("picker", team, {"modelplane.ai/picker": "picker"}, egress, cidrs))
+    api = server.cluster.api
+    api.apply(tenant(team, Mark.CREATION, egress))
+    for policy in policies:
+        # What is not there as it is wanted is written again and again.
+        assert api.apply(policy)["spec"] == policy["spec"]
 
 
 def test_what_a_cluster_composes_is_taken(server: Server) -> None:
