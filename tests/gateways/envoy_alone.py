@@ -55,6 +55,7 @@ _RETRY: Final = {
 }
 #: Names of this Envoy's public gateway and of another one.
 OWN, OTHER = "modelplane-0123456789abcdef", "modelplane-fedcba9876543210"
+#: The largest window of a stream by HTTP/2: that of a gateway is as large as what it holds of a request.
 _WINDOW: Final = 16 * 2**20
 _PATIENCE: Final = 60.0
 
@@ -149,7 +150,10 @@ def _listener(
         "use_remote_address": True,
         "preserve_external_request_id": _CLIENTS["headers"]["requestID"] == "PreserveOrGenerate",
         "http_filters": [*filters, router],
-        "http2_protocol_options": {"initial_stream_window_size": _WINDOW, "initial_connection_window_size": _WINDOW},
+        "http2_protocol_options": {
+            "initial_stream_window_size": min(buffer, _WINDOW),
+            "initial_connection_window_size": _WINDOW,
+        },
         "route_config": {
             "response_headers_to_add": [
                 {"header": {"key": each["name"], "value": each["value"]}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
@@ -269,7 +273,7 @@ def _configuration(alone: EnvoyAlone, engine: int) -> dict[str, Any]:
             buffer=CALLERS_BUFFER,
         ),
         _listener(router, _lua(model_filter("m", "n", "r", MODEL)), engines),
-        _listener(site, _lua(served_model_filter("s", "n", "g")), engines),
+        _listener(site, _lua(served_model_filter("s", "n", "g")), engines, buffer=CALLERS_BUFFER),
         _listener(
             paid, [], {"match": {"prefix": "/"}, "direct_response": {"status": 200, "body": {"inline_string": PAID}}}
         ),

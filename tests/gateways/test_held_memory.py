@@ -80,6 +80,8 @@ SENT = {
     ],
     "bodies that never end on the fleet URL": [_kind(CONNECTIONS, FLEET, f"Content-Length: {LIMIT}", LIMIT - 1)],
 }
+#: What connections to a service without keys send that its engine waits for.
+LARGE, FEW = 12 * 2**20, 40
 
 
 @pytest.mark.usefixtures("engines")
@@ -105,3 +107,23 @@ def test_500_connections_without_a_key_cost_the_gateway_little(
             f"{CONNECTIONS} connections without a key: {more:.0f} MiB more, p99 of a caller with a key {alone:.1f} ms "
             f"alone and {beside:.1f} ms beside them; answered {answered}"
         )
+
+
+@pytest.mark.usefixtures("engines")
+def test_a_caller_without_a_key_holds_little_of_any_gateway_whatever_the_size_of_the_request(
+    live: LiveFleet, keyed: str
+) -> None:
+    """Their engines take all of it: what a gateway holds is what it keeps to send the request again."""
+    path = f"/{live.fleet.tag}/open/v1/chat/completions"
+    gateways = [live.gateways.public, *live.gateways.sites.values()]
+    assert keyed
+
+    def measure() -> None:
+        before = [each.resident_bytes() for each in gateways]
+        with _holding(live, _kind(FEW, path, f"Content-Length: {LARGE + 1}", LARGE)) as answered:
+            more = [each.resident_bytes() - was for each, was in zip(gateways, before, strict=True)]
+        mib = [round(each / 2**20) for each in more]
+        live.fleet.figures.append(f"{FEW} requests of 12 MiB without a key: {mib} MiB more; answered {dict(answered)}")
+        assert max(more) <= MORE
+
+    eventually(measure, within=60)

@@ -1,11 +1,12 @@
 """A call with an allowance decides as one without would, or postpones, whatever it takes and whatever is cached."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modelplane.lru import FairLru
@@ -14,7 +15,16 @@ from modelplane.model.placement import Schedule, Stamp
 from modelplane.model.refusal import SearchBound
 from modelplane.scheduling.matching import options, selectors, ways
 from modelplane.scheduling.room import search
-from modelplane.scheduling.search_budget import Allowance, allowed
+from modelplane.scheduling.search_budget import (
+    CALL_STATES,
+    MOST_STATES,
+    SEARCH_STATES,
+    Allowance,
+    Meter,
+    SearchBudget,
+    Searches,
+    allowed,
+)
 from property.fleet import Fleet, Snapshot, decide
 from property.strategies import engine_lists, examples, situations
 
@@ -92,3 +102,42 @@ def test_passes_that_postpone_go_on_until_everything_is_decided(of: tuple[Deploy
     with caches(1 << 20):
         found = [decided(of, states) for _ in range(10)]
     assert found[-1] == expected
+
+
+def count_calls(sizes: Sequence[int]) -> int:
+    """Return how many calls it takes to finish searches of so many states each, with the allowance of a server."""
+    searches: Searches[int, int] = Searches(1 << 20, lambda _key, _value: 1)
+
+    def search(size: int) -> Callable[[Meter], int]:
+        def spend(meter: Meter) -> int:
+            for _ in range(size // 1_000):
+                meter.spend(1_000)
+            return size
+
+        return spend
+
+    for calls in itertools.count(1):
+        with allowed(Allowance()):
+            budget = SearchBudget(clusters=1_000)
+            for key, size in enumerate(sizes):
+                searches.find(key, budget, search(size))
+        if not budget.postponed:
+            return calls
+    raise AssertionError
+
+
+SIZES = st.integers(1, SEARCH_STATES // 1_000).map(lambda thousands: thousands * 1_000)
+
+
+@examples(100)
+@given(st.lists(SIZES, min_size=1, max_size=160))
+@example([31_000] * 160)
+@example([CALL_STATES] * 160)
+def test_two_calls_finish_at_least_the_states_of_one_allowance(sizes: Sequence[int]) -> None:
+    assert sum(sizes) <= MOST_STATES
+    assert count_calls(sizes) <= 2 * sum(sizes) // CALL_STATES + 1
+
+
+def test_no_decision_takes_more_than_334_calls() -> None:
+    """What docs/scheduling.md and SECURITY.md say."""
+    assert 2 * MOST_STATES // CALL_STATES + 1 == 334

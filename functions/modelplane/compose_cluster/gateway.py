@@ -17,6 +17,7 @@ from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import gateway_class
+from modelplane.kube.gateway.traffic import CALLERS_BUFFER, LARGE_BUFFER
 from modelplane.kube.object import ORPHANED, SELDOM_POLLED, Handling, observed_only, remote_object
 from modelplane.model.names import (
     AUTHORITY,
@@ -65,7 +66,7 @@ def is_ours(gateway: Remote | None) -> bool:
     return mapping(metadata.get("labels")).get(LABEL_GATEWAY) == "true" and not (gateway and gateway.absent)
 
 
-def _private(certificate: str) -> PrivateGateway:
+def _private(certificate: str, buffer: int = CALLERS_BUFFER) -> PrivateGateway:
     return PrivateGateway(
         name=CLUSTER_GATEWAY,
         class_name=_CLASS,
@@ -73,6 +74,7 @@ def _private(certificate: str) -> PrivateGateway:
         authority=AUTHORITY,
         namespaces=_NAMESPACES,
         to_copies=True,
+        buffer=buffer,
     )
 
 
@@ -100,17 +102,24 @@ def _on_cluster(config: str, manifest: Mapping[str, Any], handling: Handling = S
     return remote_object(manifest, handling, namespace=SYSTEM_NAMESPACE, config=config)
 
 
-def _parts(cluster: str, config: str, bundle: str, shown: str) -> dict[str, Manifest]:
+def _buffer(request: Request) -> int:
+    """Return the bytes of a request that the Gateway holds, few while there may be services without keys."""
+    found = request.one(require.inference_gateway())
+    asks = isinstance(found, Object) and mapping(found.body.get("spec")).get("requireKeys") is True
+    return LARGE_BUFFER if asks else CALLERS_BUFFER
+
+
+def _parts(cluster: str, config: str, bundle: str, shown: str, buffer: int) -> dict[str, Manifest]:
     """Return the objects that must exist before the Gateway, by composition resource name.
 
-    `shown` is the name of the pair's Secret on the cluster.
+    `shown` is the name of the pair's Secret on the cluster, `buffer` are the bytes of a request that the Gateway holds.
     """
     name = pair_name(cluster)
     metadata = {"name": name, "namespace": SYSTEM_NAMESPACE}
     secret = {"kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
     copy = source_copy(secret, Handling(watch=True), namespace=SYSTEM_NAMESPACE, config=config, called=shown)
     trusted = authority_config_map(AUTHORITY, SYSTEM_NAMESPACE, bundle)
-    around = _private(shown).surroundings()
+    around = _private(shown, buffer).surroundings()
     return {
         _CERTIFICATE: pair(name, SERVER_NAME, "server auth"),
         f"{PART}namespace": _on_cluster(config, _NAMESPACE, ORPHANED),
@@ -145,7 +154,7 @@ def bodies(
     if not bundle or not (composed or is_ours(gateway) or may_make):
         return {RESOURCE: observe_gateway(config)}
     shown = _shown_pair(cluster, gateway)
-    parts = _parts(cluster, config, bundle, shown)
+    parts = _parts(cluster, config, bundle, shown, _buffer(request))
     handling = Handling(ready_when=_HAS_ADDRESS, watch=True) if is_ours(gateway) else _IF_ABSENT
     last = {
         RESOURCE: _on_cluster(config, _private(shown).gateway(), handling),

@@ -12,6 +12,7 @@ from unit.compose_cluster import clusters as given
 
 BUNDLE = "-----BEGIN CERTIFICATE-----\nY2E=\n-----END CERTIFICATE-----\n"
 TRUSTED = [{"kind": "InferenceGateway", "metadata": {"name": "default"}, "status": {"caBundle": BUNDLE}}]
+KEYED = {"requireKeys": True}
 ABSENT = given.looking("Gateway", None, "observe failed: external resource does not exist")
 READY = [{"type": kind, "status": "True"} for kind in ("Ready", "Synced")]
 #: What has no condition on a cluster, or nothing that has to be waited for.
@@ -53,6 +54,18 @@ def made(gateway: dict[str, Any]) -> dict[str, Any]:
 
 def policies(result: Result) -> Any:
     return given.bodies(result)["gateway"]["spec"].get("managementPolicies")
+
+
+@pytest.mark.parametrize(
+    ("spec", "buffer", "window"), [({}, "1Mi", "1Mi"), ({"requireKeys": False}, "1Mi", "1Mi"), (KEYED, "50Mi", "16Mi")]
+)
+def test_a_gateway_holds_little_of_a_request_unless_every_caller_has_a_key(
+    spec: dict[str, Any], buffer: str, window: str
+) -> None:
+    policy = parts(run(empty(gateway=ABSENT), [{**TRUSTED[0], "spec": spec}]))[f"{PART}client-traffic-policy"]
+    callers = policy["spec"]["forProvider"]["manifest"]["spec"]
+    assert callers["connection"]["bufferLimit"] == buffer
+    assert callers["http2"]["initialStreamWindowSize"] == window
 
 
 def test_a_gateway_of_somebody_else_is_only_observed_and_nothing_is_put_beside_it() -> None:

@@ -31,6 +31,7 @@ CALLERS = client_traffic_policy("c", "modelplane-system", "g")["spec"]
 KEEPALIVE = {"probes": 3, "idleTime": "60s", "interval": "20s"}
 
 #: A rule, where it stands, and what stands there.
+KEYED = client_traffic_policy("c", "modelplane-system", "g", buffer=LARGE_BUFFER)["spec"]
 RULES: dict[str, tuple[Any, Any]] = {
     "an endpoint that fails is left alone for a while, be it one of two": (
         POLICY["healthCheck"]["passive"],
@@ -71,18 +72,17 @@ RULES: dict[str, tuple[Any, Any]] = {
         "responseOverride" in POLICY,
         False,
     ),
-    "no more than 1 MiB of a caller's request is held": (CALLERS["connection"], {"bufferLimit": "1Mi"}),
-    "where every caller has a key, a prompt of up to 50 MiB can be sent again": (
-        client_traffic_policy("c", "modelplane-system", "g", buffer=LARGE_BUFFER)["spec"]["connection"],
-        {"bufferLimit": "50Mi"},
+    "no more than 1 MiB of a caller's request is held, by HTTP/1 or by HTTP/2": (
+        (CALLERS["connection"], CALLERS["http2"]["initialStreamWindowSize"]),
+        ({"bufferLimit": "1Mi"}, "1Mi"),
     ),
-    "large prompts arrive at once": (
-        CALLERS["http2"],
-        {
-            "initialStreamWindowSize": "16Mi",
-            "initialConnectionWindowSize": "24Mi",
-            "onInvalidMessage": "TerminateStream",
-        },
+    "where every caller has a key, a prompt of up to 50 MiB can be sent again, of 16 MiB by HTTP/2": (
+        (KEYED["connection"], KEYED["http2"]["initialStreamWindowSize"]),
+        ({"bufferLimit": "50Mi"}, "16Mi"),
+    ),
+    "the prompts of a connection arrive at once, and one that is wrong ends itself alone": (
+        (CALLERS["http2"]["initialConnectionWindowSize"], CALLERS["http2"]["onInvalidMessage"]),
+        ("24Mi", "TerminateStream"),
     ),
     "a request keeps its id, or is given one, and its answer has it": (
         (CALLERS["headers"]["requestID"], CALLERS["headers"]["lateResponseHeaders"]["set"][0]),

@@ -22,7 +22,8 @@ class PrivateGateway:
     `certificate` is the Secret with its pair, `authority` the ConfigMap with the CA that it knows callers by.
     `namespaces` says where routes may come from (allowedRoutes), `service_type` how its Service is reached.
     `to_copies`: it leads to pods of which several are alike. With `alone` its pods listen on no other port, and
-    connections are replaced now and then: nothing tells them of its end.
+    connections are replaced now and then: nothing tells them of its end. `buffer` are the bytes of a request that it
+    holds.
     """
 
     name: str
@@ -34,6 +35,7 @@ class PrivateGateway:
     replicas: int = 2
     to_copies: bool = False
     alone: bool = False
+    buffer: int = LARGE_BUFFER
 
     def surroundings(self) -> dict[str, dict[str, Any]]:
         """Return the objects that must exist before the Gateway (its pods, policies and answers), by role."""
@@ -44,7 +46,7 @@ class PrivateGateway:
                 *at,
                 self.name,
                 authority=self.authority,
-                buffer=LARGE_BUFFER,
+                buffer=self.buffer,
                 renewed=_RENEWED if self.alone else None,
             ),
             "traffic-policy": hop_traffic_policy(*at, self.name, to_copies=self.to_copies),

@@ -82,9 +82,11 @@ HEALTH_PATH: Final = "/healthz"
 _IDLE: Final = "1h"
 _NO_LIMIT: Final = "0s"
 #: Bytes of a request that a gateway holds in order to send it again, or to read it: where callers may have no key, and
-#: elsewhere. Envoy Gateway can say it by listener, and not by route.
+#: elsewhere. Envoy Gateway can say it by listener, and not by route. Of a request by HTTP/2 Envoy holds the window of
+#: its stream, whatever the buffer is.
 CALLERS_BUFFER: Final = 2**20
 LARGE_BUFFER: Final = 50 * 2**20
+_LARGE_WINDOW: Final = 16 * 2**20
 #: Callers of a rule: an expression of their names has at most 1,024 characters.
 _GROUP: Final = 8
 
@@ -230,11 +232,11 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     With an `authority`, a ConfigMap with CA certificates, only the public gateway may call: by name, because clusters'
     gateways have certificates of the same CA.
 
-    Only a request that fits into the `buffer` can be sent again. It is large where nobody calls without a key. A
-    connection takes no more requests after `renewed`. What
-    is wrong with one request ends its stream alone: on the connection of the public gateway to another are those of
-    all callers. Every answer has the id of its request, a caller's own or a new one, whatever an endpoint says,
-    and nothing in it acts on other services in a browser.
+    Only a request that fits into the `buffer`, or by HTTP/2 into the window of its stream, can be sent again. They are
+    large where nobody calls without a key. A connection takes no more requests after `renewed`. What is wrong with one
+    request ends its stream alone: on the connection of the public gateway to another are those of all callers. Every
+    answer has the id of its request, a caller's own or a new one, whatever an endpoint says, and nothing in it acts on
+    other services in a browser.
     """
     response = {"x-request-id": f"%REQ(X-REQUEST-ID):{LONGEST_ID}%", **_SANDBOX}
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
@@ -243,7 +245,7 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
         "connection": {"bufferLimit": f"{buffer >> 20}Mi"},
         "http1": {"http10": {}},
         "http2": {
-            "initialStreamWindowSize": "16Mi",
+            "initialStreamWindowSize": f"{min(buffer, _LARGE_WINDOW) >> 20}Mi",
             "initialConnectionWindowSize": "24Mi",
             "onInvalidMessage": "TerminateStream",
         },
