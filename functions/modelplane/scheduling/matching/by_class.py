@@ -21,9 +21,7 @@ def complete(found: dict[int, Choice], node: Node, shares: Sequence[Share], want
     classes = {key: at for at, key in enumerate(dict.fromkeys(node.keys))}
     search = _Distribution(set(found), node, shares, wanted, meter)
     search.run()
-    for taken, choice in sorted(search.found.items(), key=lambda each: [classes[key] for key in each[1]]):
-        if wanted.most is None or len(found) < wanted.most:
-            found[taken] = choice
+    found |= sorted(search.found.items(), key=lambda each: [classes[key] for key in each[1]])
 
 
 class _Distribution:

@@ -7,6 +7,7 @@ import pytest
 from modelplane.model.deployment import Member, Role
 from modelplane.model.fleet import ClaimKind, Device
 from modelplane.model.refusal import Closest, NoDevice, Refusal, SelectorError, TooFewDevices
+from modelplane.scheduling.matching import choices
 from modelplane.scheduling.pools.hardware import hardware
 from modelplane.scheduling.search_budget import OutOfStatesError
 from unit.scheduling.scene import ANY, GPU, NIC, gpu, match, memory, model, nic, request
@@ -119,6 +120,14 @@ def test_every_choice_of_classes_that_takes_the_same_is_one_the_first_in_declare
     red, blue = (gpu(16, name=name, device_class=name) for name in ("red", "blue"))
     found = ways((red, blue), *((1, (ANY,)) for _ in range(16)))
     assert found == [["red"] * (16 - blues) + ["blue"] * blues for blues in range(17)]
+
+
+def test_what_the_search_in_order_does_not_finish_is_found_class_by_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "IN_ORDER", 20)
+    red, blue = (gpu(16, name=name, device_class=name) for name in ("red", "blue"))
+    found = ways((red, blue), *((1, (ANY,)) for _ in range(16)))
+    assert not isinstance(found, Refusal)
+    assert sorted(each.count("blue") for each in found) == list(range(17))
 
 
 def test_alike_entries_are_not_distinguished_however_many_there_are() -> None:
