@@ -8,7 +8,8 @@ from modelplane.model.deployment import Deployment, Engine, Member, Role
 from modelplane.model.fleet import ClaimKind, Pool
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.scheduling.pools.groups import Group, PodSlots
-from modelplane.scheduling.room.room import has_room
+from modelplane.scheduling.room.blocking import Shortage
+from modelplane.scheduling.room.room import has_room, shortage
 from modelplane.scheduling.words.report import explain
 from unit.scheduling.scene import (
     Scene,
@@ -116,6 +117,14 @@ def test_a_replica_by_hand_that_claims_nothing_yields_to_all_before_it() -> None
 
 
 WORKER: Group = (((), 4), (((1, 1),), 1))
+
+
+def test_pods_that_may_fill_a_node_are_a_shortage_for_a_pod_of_each_node_though_all_slots_suffice() -> None:
+    deviceless, on_each_node = (((), 4),), ((((1, 1),), 4),)
+    groups = ((deviceless, 1), (on_each_node, 1))
+    # Four nodes of two pods: two of the four pods without devices may take both slots of a node.
+    assert shortage(4, (1,), groups, PodSlots(2, 1)) == Shortage(4, 1)
+    assert shortage(4, (1,), groups, PodSlots(8, 1)) is None
 
 
 @pytest.mark.parametrize(("claiming", "nodes", "fit"), [(8, 1, 2), (8, 2, 4), (64, 1, 2), (64, 3, 6)])

@@ -6,8 +6,8 @@ import pytest
 
 from modelplane.model.refusal import NoRoom
 from modelplane.scheduling.pools.groups import Demand, Group, Groups, join, size
-from modelplane.scheduling.room.blocking import Shortage
-from modelplane.scheduling.room.room import blocked, measure_room, more, room_states, shortage
+from modelplane.scheduling.room.blocking import PoolGroups, Shortage
+from modelplane.scheduling.room.room import blocked, has_room, measure_room, more, room_states, shortage
 from unit.scheduling.scene import Scene, cluster, deployment, pool, replica, stamped
 
 
@@ -153,3 +153,16 @@ def test_however_many_groups_differ_a_cluster_is_placed_on_while_it_has_room_and
         decided = Scene([cluster("a", pool(nodes))], others).decide(deployment())
         assert decided.unplaced == unplaced
         assert all(isinstance(refusal, NoRoom) for refusal in decided.refusals.values())
+
+
+@pytest.mark.parametrize(("pods", "stranded"), [(1, False), (2, True)])
+def test_one_more_group_strands_one_that_needs_a_node_for_itself_when_it_takes_the_last(
+    pods: int, stranded: bool
+) -> None:
+    whole: Group = ((((8, 8),), 1),)
+    there = PoolGroups(2, (8,), ((whole, 1),))
+    assert there.strands(((((8, 8),), pods),)) is stranded
+
+
+def test_a_pool_has_room_for_nothing_whatever_it_has() -> None:
+    assert (has_room(0, (8,), ()), shortage(0, (8,), ())) == (True, None)
