@@ -96,7 +96,7 @@ def definitions() -> Iterator[Manifest]:
 def serve(folder: Path) -> Iterator[Server]:
     """Run an API server with all definitions established; its files and logs lie in an empty folder."""
     run, port = Run(folder, make_certificates(folder / "certificates")), free_port()
-    cluster = Cluster(run, "dry", free_port(), port)
+    cluster = Cluster(run, "dry", free_port(), port, audited=True)
     with etcd(run, port) as store:
         store.wait_for(lambda: listens(port))
         with cluster.api_server as process:

@@ -101,7 +101,7 @@ def get(
     file = folder / "kubeconfig"
     file.write_text(json.dumps(content))
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "KUBECACHEDIR": str(folder)}
-    command = [components.path("kubectl"), "modelplane", "get", "--kubeconfig", file]
+    command = [str(components.path("kubectl")), "modelplane", "get", "--kubeconfig", str(file)]
     environment["PATH"] = f"{components.path('kubectl').parent}:{environment['PATH']}"
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 

@@ -15,7 +15,7 @@ import click
 _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:1] = [str(_ROOT / folder) for folder in ("functions", "tests", "tools")]
 
-from bench import burst, cases, catalogued, fit, gateway, previews, races, replicas, soak  # noqa: E402 - the path comes first
+from bench import burst, cases, catalogued, fit, gateway, live_fleet, previews, races, replicas, soak  # noqa: E402 - the path comes first
 from bench.figures import Figure, at_pace, best, print_table, to_json  # noqa: E402
 from bench.pace import pace  # noqa: E402
 from bench.tenants import composing, largest, messages, routing, scheduling, worst  # noqa: E402
@@ -40,6 +40,7 @@ CASES: tuple[Callable[[], Iterator[Figure]], ...] = (
     replicas.settled_replicas,
     catalogued.catalogue,
     previews.previewing,
+    live_fleet.live_fleet,
     fit.fitting,
     one_tenant,
     worst.sixteen,

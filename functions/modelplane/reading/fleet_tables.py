@@ -38,6 +38,15 @@ def show_fleet(console: Console, fleet: Fleet, *, wide: bool = False) -> None:
     show_unknown(console, fleet.unknown)
 
 
+def show_part(console: Console, fleet: Fleet, part: str, *, wide: bool = False) -> None:
+    """Print what `reading.fleet.select` returns for a part of the fleet."""
+    if part == "fleet":
+        show_fleet(console, fleet, wide=wide)
+    else:
+        show_tables(console, fleet, wide=wide, spaced=False)
+        show_unknown(console, fleet.unknown)
+
+
 def show_tables(console: Console, fleet: Fleet, *, wide: bool = False, spaced: bool = True) -> None:
     """Print the tables of a fleet, none for what there is nothing of; `spaced`: a line stands before the first, too."""
     tables: tuple[tuple[Sequence[str], Iterable[Row]], ...] = (

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -185,8 +186,9 @@ class Cluster:
         return done.stdout
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of a script whose kubectl talks to this cluster as the admin."""
-        path = os.pathsep.join((str(components.path("kubectl").parent), os.environ["PATH"]))
+        """Return the environment of a script whose kubectl, and modelplane, talk to this cluster as the admin."""
+        programs = (components.path("kubectl").parent, Path(sys.executable).parent)
+        path = os.pathsep.join((*map(str, programs), os.environ["PATH"]))
         cache = str(self.run.folder / f"{self.name}-kubectl")
         return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig()), "KUBECACHEDIR": cache}
 

@@ -12,7 +12,7 @@ from modelplane.cli.options import Where
 from modelplane.cli.refs import KIND_OF, refs, refuse_absent
 from modelplane.cli.source import ReadFleet, own, read, saying_why
 from modelplane.reading.fleet import Fleet, as_json, read_fleet, select
-from modelplane.reading.fleet_tables import show_fleet, show_tables, show_unknown
+from modelplane.reading.fleet_tables import show_part
 
 #: The kinds that each part is read from, clusters first: lists are no transaction.
 _KINDS: Final = {
@@ -65,10 +65,6 @@ def _print(found: ReadFleet, fleet: Fleet, part: str, output: str, *, objects: b
         echo(as_json(fleet) | every, output)
     else:
         with printing() as console:
-            if part == "fleet":
-                show_fleet(console, fleet, wide=output == "wide")
-            else:
-                show_tables(console, fleet, wide=output == "wide", spaced=False)
-                show_unknown(console, fleet.unknown)
+            show_part(console, fleet, part, wide=output == "wide")
             if found.namespace and not any((fleet.clusters, fleet.deployments, fleet.services, fleet.caches)):
                 console.print(f"Nothing in namespace {found.namespace}; -A shows all namespaces.", markup=False)

@@ -18,7 +18,7 @@ from modelplane.live import Listing, LiveError, Rights, Server
 from modelplane.live.watching import Change, follow
 from modelplane.reading.export import Export
 from modelplane.reading.fleet import Fleet, find_changes, read_fleet, select
-from modelplane.reading.fleet_tables import show_fleet, show_tables
+from modelplane.reading.fleet_tables import show_part, show_tables, show_unknown
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.tree import Manifest
 
@@ -102,7 +102,7 @@ def _print(before: Fleet | None, fleet: Fleet, rows: Rows) -> None:
     """Print a fleet, or what has changed in it."""
     with printing() as console:
         if before is None:
-            show_fleet(console, fleet, wide=rows.wide)
+            show_part(console, fleet, rows.part, wide=rows.wide)
         else:
             _print_changes(console, before, fleet, rows)
 
@@ -114,5 +114,6 @@ def _print_changes(console: Console, before: Fleet, fleet: Fleet, rows: Rows) ->
         return
     console.print(f"\n{fleet.as_of}", style="bold")
     show_tables(console, changes, wide=rows.wide)
+    show_unknown(console, changes.unknown)
     for part, ref in gone:
         console.print(f"gone: {KIND_OF[part]} {ref}", markup=False, soft_wrap=True)
