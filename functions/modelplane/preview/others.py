@@ -16,6 +16,7 @@ _CLASS: Final = f"InferenceClass.{GROUP}"
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
 _GATEWAY: Final = f"InferenceGateway.{GROUP}"
 _STACK: Final = f"ServingStack.{GROUP}"
+_MADE: Final = f"ManagedCluster.{GROUP}"
 #: Kinds of others that steps read, or that the control plane composes.
 _READ: Final = frozenset({"Secret", "ConfigMap", "Namespace"})
 _OURS_OF: Final = ("kubernetes.m.crossplane.io", "helm.m.crossplane.io", "protection.crossplane.io")
@@ -89,7 +90,10 @@ _OF_PARTS: Final = (
 
 
 def _stack_of(reader: Reader, key: Key) -> str:
-    """Return which parts of its stack a cluster is given, keeps or lacks, and what stays, "" if it asks for none."""
+    """Return which parts of its stack a cluster is given, keeps or lacks, and what stays, "" if it asks for none.
+
+    Of a cluster that Modelplane makes nothing stays: it is deleted as a whole.
+    """
     names = {_CLUSTER: key.name, _GATEWAY: CONTROL_CLUSTER}
     found = reader.get(_STACK, SYSTEM_NAMESPACE, names[key.kind]) if key.kind in names else None
     rows = list(items(found, "status", "parts")) if found else []
@@ -98,7 +102,8 @@ def _stack_of(reader: Reader, key: Key) -> str:
         if named := [PARTS[Part(str(row["name"]))].title for row in rows if row.get(field) == value]:
             said.append(f"{words}: {', '.join(named)}")
     ours = [PARTS[Part(str(row["name"]))] for row in rows if row.get("origin") == Origin.MODELPLANE]
-    if ours:
+    made = key.kind == _CLUSTER and reader.get(_MADE, SYSTEM_NAMESPACE, key.name) is not None
+    if ours and not made:
         releases = ", ".join(chart.release for part in ours for chart in part.charts)
         said.append(
             f"these releases stay on it, with their CRDs, when {key.kind.partition('.')[0]} {key.name} is "

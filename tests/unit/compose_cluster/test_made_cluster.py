@@ -4,6 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+import yaml
 
 from modelplane.clouds import CLOUDS
 from modelplane.compose_cluster.inference_cluster import compose
@@ -12,6 +13,7 @@ from modelplane.composing.orphan import may_delete
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from modelplane.step import Request, Result
+from modelplane_dev.folders import ROOT
 from unit.compose_cluster import clusters as given
 from unit.compose_cluster import made
 from unit.compose_cluster import test_own_gateway as own_gateway
@@ -390,3 +392,34 @@ def test_a_cluster_of_a_source_without_its_block_changes_nothing() -> None:
     seen = {"managed-cluster": given.obj(inner())}
     result = compose(Request(given.obj(body), seen))
     assert result.desired.keys() == seen.keys()
+
+
+def test_replicas_leave_first_then_the_config_and_the_cloud_last_of_which_nothing_is_left() -> None:
+    control = ControlPlane((*FLEET, deployment(1)))
+    assert control.settle()
+    assert control.delete("InferenceCluster", None, "eu-1")
+    control.settle()
+    (inner_kind,) = control.list("ManagedCluster")
+    assert "deletionTimestamp" not in inner_kind["metadata"], "a replica is on it"
+    assert control.list("NodePool.container.gcp.m.upbound.io")
+    assert control.list("ClusterProviderConfig.kubernetes.m.crossplane.io")
+    assert control.delete("ModelDeployment", "ml", "chat")
+    control.settle()
+    left = [obj["kind"] for obj in control.everything() if obj["apiVersion"].split("/")[0].endswith("gcp.m.upbound.io")]
+    assert left == ["ClusterProviderConfig"], "the account alone"
+    assert control.list("ManagedCluster") == control.list("InferenceCluster") == []
+
+
+def test_a_class_of_the_founding_documents_makes_a_pool_as_it_is() -> None:
+    fleet = list(yaml.safe_load_all((ROOT / "docs/tour/fleet.yaml").read_text()))
+    a_class = next(each for each in fleet if each["metadata"]["name"] == "gke-l4-1x-g2")
+    on_it = made.cluster(made.pool("gpu-l4", className="gke-l4-1x-g2"))
+    control = ControlPlane((made.ACCOUNT, a_class, on_it))
+    assert control.settle()
+    assert control.errors == {}
+    pools = {each["metadata"]["name"]: each for each in control.list("NodePool.container.gcp.m.upbound.io")}
+    (found,) = (each for name, each in pools.items() if "gpu-l4" in name)
+    config = found["spec"]["forProvider"]["nodeConfig"]
+    assert (config["machineType"], config["guestAccelerator"][0]["type"]) == ("g2-standard-8", "nvidia-l4")
+    (cluster,) = control.list("InferenceCluster")
+    assert cluster["status"]["gpuPools"][0]["devices"][0]["attributes"]["productName"] == {"string": "NVIDIA L4"}
