@@ -19,11 +19,11 @@ import pytest
 
 from apiserver.rights import VIEWER, binding
 from apiserver.server import Server
+from given.manifests import cluster, deployment, hardware
 from modelplane.preview import ControlPlane
 from modelplane_dev import components
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE
 from modelplane_dev.plane.waiting import eventually
-from unit.preview.fleets import cluster, deployment, hardware
 
 Manifest = dict[str, Any]
 #: Users: of a team, who looks at a namespace and the fleet, who looks at the fleet alone, and who may do nothing.

@@ -86,7 +86,7 @@ def _compose(request: Request, spec: ManagedClusterSpec, cloud: Cloud) -> Result
     seen = {name: read_managed(each) for name, each in request.observed.items()}
     plan = cloud.plan(asked, seen)
     if plan.refused:
-        message = sentences(*plan.refused, "What exists stays as it is" if request.observed else "")
+        message = sentences(*plan.refused, "Existing resources are unchanged" if request.observed else "")
         return _held(request, cloud, needs, Unusable(Reason.INVALID_NODE_POOL, message))
     return _result(request, spec, cloud, plan, needs)
 

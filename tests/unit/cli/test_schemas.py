@@ -8,11 +8,11 @@ import jsonschema_rs
 import pytest
 from click.testing import CliRunner
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import failing
 from unit.cli.test_get import SERVICE
-from unit.preview.fleets import cluster, deployment, hardware
 
 CACHE = {
     "apiVersion": "modelplane.ai/v1alpha1",

@@ -44,7 +44,7 @@ def test_a_replica_that_serves_is_held_and_its_field_is_named(pod: dict[str, Any
     accepted = given.condition(result, "ModelAccepted")
     assert (accepted.status, accepted.reason) == (Status.FALSE, "InvalidEngine")
     assert words in accepted.message
-    assert "What runs stays as it is" in accepted.message
+    assert "Existing resources are unchanged" in accepted.message
     assert given.condition(result, "ModelReady").status is Status.TRUE
     assert result.ready is True
     assert result.status is not None
