@@ -6,6 +6,7 @@ import pytest
 
 from modelplane.model.refusal import NoRoom
 from modelplane.scheduling.pools.groups import Demand, Group, Groups, join, size
+from modelplane.scheduling.room import rounding
 from modelplane.scheduling.room.blocking import PoolGroups, Shortage
 from modelplane.scheduling.room.room import blocked, has_room, measure_room, more, room_states, shortage
 from unit.scheduling.scene import Scene, cluster, deployment, pool, replica, stamped
@@ -166,3 +167,12 @@ def test_one_more_group_strands_one_that_needs_a_node_for_itself_when_it_takes_t
 
 def test_a_pool_has_room_for_nothing_whatever_it_has() -> None:
     assert (has_room(0, (8,), ()), shortage(0, (8,), ())) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("taken", "count", "at_most"), [(0, 8, 0), (1, 8, 4), (4, 8, 4), (5, 8, 8), (4, 7, 4), (5, 7, 7)]
+)
+def test_a_pod_that_is_rounded_to_halves_of_a_node_takes_no_more_than_the_half_that_it_fits_into(
+    taken: int, count: int, at_most: int
+) -> None:
+    assert rounding._to_halves((taken, taken), count) == (0, at_most)
