@@ -93,6 +93,8 @@ def test_profiles_have_the_outlook_of_the_full_export_but_for_what_owns_the_unre
     assert part["state"] == "IfSomethingGoes"
     assert (whole.pop("replicas"), part.pop("replicas")) == (2, 0)
     assert (whole.pop("frees"), part.pop("frees")) == ([{"namespace": "ops", "name": "hog"}], [])
+    # That they are of the model itself is not known of those that were not read.
+    assert (whole.pop("freesOwn"), part.pop("freesOwn")) == (True, False)
     freed = [whole.pop("freedReplicas"), part.pop("freedReplicas")]
     assert [(len(names), names[0].startswith("ops/hog-")) for names in freed] == [(1, True), (1, True)]
     assert part == whole
