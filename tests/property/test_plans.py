@@ -1,19 +1,17 @@
 """What a plan calls certain happens, and what happens else is among the outcomes that it names."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.planning import Event, Plan, What, make_plan
-from modelplane.planning.events import compare, read_states
+from modelplane.planning import What, make_plan
+from modelplane.planning.events import read_states
 from modelplane.preview import ControlPlane
 from modelplane.preview.worlds import healthy
 from property.plans import Edited, edited, live, no_new_ones, worlds
+from property.predictions import assert_predicted, happened
 from property.strategies import examples
-
-Bare = tuple[str, str, What, str, str]
 
 
 def exported(edit: Edited) -> ControlPlane:
@@ -28,25 +26,8 @@ def settled(edit: Edited) -> ControlPlane:
     return control
 
 
-def bare(events: Iterable[Event]) -> "Counter[Bare]":
-    return Counter((e.namespace, e.name, e.what, e.source, e.target) for e in events)
-
-
-def named(events: Iterable[Event]) -> "Counter[tuple[What, str]]":
-    """Return what happens to which replicas, as far as they are named."""
-    return Counter((e.what, e.replica) for e in events if e.replica)
-
-
 def replicas(control: ControlPlane) -> frozenset[str]:
     return frozenset(each["metadata"]["name"] for each in control.list("ModelReplica"))
-
-
-def outcomes(plan: Plan) -> "list[Counter[Bare]]":
-    """Return what may happen by a plan: its certain events with one outcome of each contest."""
-    found = [bare(plan.certain)]
-    for contest in plan.contested:
-        found = [so_far + bare(outcome) for so_far in found for outcome in contest.outcomes]
-    return found
 
 
 @given(edited(), st.data())
@@ -57,12 +38,7 @@ def test_what_happens_is_what_a_plan_calls_certain_with_one_outcome_of_each_cont
     fleet = exported(edit)
     plan = make_plan(fleet, edit.edits, "now")
     control = live(data.draw, settled(edit), edit.edits, worlds(data.draw))
-    before, after = read_states(fleet.view()), read_states(control.view())
-    events = compare(before, after, known=replicas(fleet), lost={})
-    happened = [event for found in events.values() for event in found]
-    assert bare(plan.certain) <= bare(happened)
-    assert named(plan.certain) <= named(happened)
-    assert bare(happened) in outcomes(plan) or not plan.complete
+    assert_predicted(plan, happened(fleet.view(), control.view()))
 
 
 @given(edited(), st.data())

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 #: answers.json: by path with its query (without limit), a list of [status, body] of which each is given once, the last
 #: one for ever. `words`: what it prints on standard error first; `later`: what it prints
-#: there at each request; `code`: what it exits with, instead of serving.
+#: there at each request; `code`: what it exits with, instead of serving; `printed`: what an edit prints.
 FOLDER = Path(sys.argv[0]).parent
 
 
@@ -79,6 +79,9 @@ def main() -> int:
             sys.stdout.write(f"Starting to serve on {socket}\n")
             sys.stdout.flush()
             server.serve_forever()
+    if arguments[0] in ("apply", "patch"):
+        sys.stdout.write(given.get("printed", ""))
+        return 0
     if arguments[:2] == ["get", "--raw"]:
         status, body = answer(arguments[2])
         reason = {403: "Forbidden", 404: "NotFound", 410: "Expired"}.get(status)
