@@ -45,18 +45,34 @@ class Order:
 ORDER: Final = Order()
 
 
-def orders(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
-    """Return the orders to try besides the first one.
+def turns(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
+    """Return few orders, which tell whether the order counts at all.
 
-    Each group's deployments decide in every order if there are up to EVERY, else in some, and replicas go first from
-    each of the clusters on which room is `freed`.
+    Each deployment of a group decides first in one and last in another: whoever gets the same with nobody before it and
+    with everybody before it gets the same in every order. Then, replicas go first from each of the clusters on which
+    room is `freed`.
     """
-    each = [list(_orders(group)) for group in competing if len(group) > 1]
-    # The groups do not see each other, so that one future serves for an order of each.
-    found = [tuple(chain.from_iterable(order or () for order in turn)) for turn in zip_longest(*each)]
+    rotations = [[(*group[at:], *group[:at]) for at in range(len(group))] for group in competing if len(group) > 1]
     clusters = sorted(freed)
-    late = [Order(order, cluster) for cluster in clusters for order in (found[:_WITH_CLUSTERS] or [()])]
-    return [*map(Order, found), *(late if len(clusters) > 1 else ())]
+    first = [Order(cluster=cluster) for cluster in clusters] if len(clusters) > 1 else []
+    return [*map(Order, _together(rotations)), *first]
+
+
+def orders(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
+    """Return all orders of the deployments of a group, if there are up to EVERY of them, else some.
+
+    Some of them are returned with each cluster on which room is `freed`, too: replicas go first from it.
+    """
+    found = _together([list(_orders(group)) for group in competing if len(group) > 1])
+    return [
+        *map(Order, found),
+        *(Order(order, cluster) for cluster in sorted(freed) for order in found[:_WITH_CLUSTERS]),
+    ]
+
+
+def _together(of_groups: Iterable[Iterable[Sequence[Name]]]) -> list[tuple[Name, ...]]:
+    """Return orders of all groups from those of each: groups do not see each other, so one future serves for all."""
+    return [tuple(chain.from_iterable(order or () for order in turn)) for turn in zip_longest(*of_groups)]
 
 
 def _orders(group: Sequence[Name]) -> Iterable[tuple[Name, ...]]:

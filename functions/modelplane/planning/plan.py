@@ -10,7 +10,7 @@ from typing import Final
 from modelplane.planning.edits import CLUSTER, Edit
 from modelplane.planning.events import ABSENT, Event, Name, State, What, compare, read_states
 from modelplane.planning.futures import Future, Step, play
-from modelplane.planning.orders import EVERY, groups, orders
+from modelplane.planning.orders import EVERY, groups, orders, turns
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.worlds import failing, publishing, slow
@@ -77,8 +77,10 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     first = play(start, edits, publishing(), steps=True)
     ends = _Ends(before, known)
     competing = _competing(start, ends.of(first), first.states, drift)
-    found = orders(competing, _freed(first, before))
-    futures = [first, *(play(start, edits, publishing(), order) for order in found)]
+    freed = _freed(first, before)
+    futures = [first, *(play(start, edits, publishing(), order) for order in turns(competing, freed))]
+    if any(_counted(ends.of(each)) != _counted(ends.of(first)) for each in futures):
+        futures += [play(start, edits, publishing(), order) for order in orders(competing, freed)]
     events = [ends.of(each) for each in (*futures, play(start, edits, slow(_SLOW, publishing())))]
     sure = _agreed(events)
     hard = ends.targets(play(start, edits, failing(_fails(known), publishing())))
@@ -142,9 +144,13 @@ def _freed(future: Future, before: Mapping[Name, State]) -> set[str]:
     }
 
 
+def _counted(events: Events) -> Counter[Event]:
+    return Counter(event.bare() for found in events.values() for event in found)
+
+
 def _agreed(events: Sequence[Events]) -> Counter[Event]:
     """Return what happens in all futures. A replica that is not the same in all of them is left out of its event."""
-    bare = [Counter(event.bare() for found in each.values() for event in found) for each in events]
+    bare = [*map(_counted, events)]
     sure = reduce(and_, bare)
     rest = [Counter(replace(event, replica="") for event in (each - sure).elements()) for each in bare]
     return sure + reduce(and_, rest)
