@@ -4,7 +4,8 @@ import pytest
 import yaml
 
 from apiserver.server import Server
-from unit.preview.test_engines import DOCUMENTED, FOLDER, composed
+from modelplane_dev.plane.engines import DOCUMENTED
+from unit.preview.test_engines import FOLDER, composed
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import main
 from modelplane.preview import ControlPlane
 from modelplane.reading.kinds import OWN
 from unit.live.played import Played, played_kubectl
-from unit.preview.fleets import cluster, deployment, hardware
 
 ROOT = "/apis/modelplane.ai/v1alpha1"
 Manifest = dict[str, Any]
