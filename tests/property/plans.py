@@ -11,7 +11,7 @@ from modelplane.planning import Apply, Delete, Drain, Edit, Scale
 from modelplane.planning.edits import make
 from modelplane.preview import ControlPlane, View
 from modelplane.preview.control_plane import ORDER
-from modelplane.preview.worlds import World, failing, healthy, slow
+from modelplane.preview.worlds import World, healthy, slow
 from property.strategies import Draw
 
 CLUSTERS = ("east", "north", "west")
@@ -72,11 +72,6 @@ def _about(edit: Edit) -> str:
 def worlds(draw: Draw) -> World:
     """Return a world in which what is new starts at once, or late."""
     return draw(st.sampled_from([0, 1, 4]).map(lambda passes: slow(passes) if passes else healthy))
-
-
-def no_new_ones(known: frozenset[str]) -> World:
-    """Return a world in which no ModelReplica starts but these."""
-    return failing(lambda replica: None if replica["metadata"]["name"] in known else "does not start")
 
 
 def live(draw: Draw, start: ControlPlane, edits: Sequence[Edit], world: World) -> ControlPlane:
