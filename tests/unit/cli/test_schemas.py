@@ -28,6 +28,8 @@ COMMANDS = {
     "capacity": ("capacity", ("capacity",)),
     "capacity of a shape": ("capacity", ("capacity", "--gpus", "8")),
     "check": ("check", ("check",)),
+    "plan": ("plan", ("plan", "--set", "team/chat.replicas=4")),
+    "drain": ("plan", ("drain", "east")),
 }
 
 
@@ -59,7 +61,7 @@ def export() -> str:
 def test_what_a_command_prints_is_what_its_schema_says(
     export: str, name: str, arguments: tuple[str, ...], output: str
 ) -> None:
-    done = CliRunner().invoke(main, [*arguments, "-f", "-", "-o", output], input=export)
+    done = CliRunner().invoke(main, [*arguments, "--from", "-", "-o", output], input=export)
     found = json.loads(done.stdout)
     assert [str(each) for each in jsonschema_rs.Draft202012Validator(schema(name)).iter_errors(found)] == []
     assert found["apiVersion"] == f"{name}.modelplane.ai/v1alpha1"
