@@ -12,8 +12,10 @@ from property.strategies import examples
 
 
 def exported(edit: Edited) -> ControlPlane:
-    """Return a settled fleet as kubectl exports it."""
+    """Return a settled fleet as kubectl exports it: with the finalizers that Crossplane sets and nobody plays."""
     found = [obj for obj in settled(edit).everything() if obj["apiVersion"].startswith("modelplane.ai/")]
+    for obj in found:
+        obj["metadata"]["finalizers"] = ["composite.apiextensions.crossplane.io"]
     return ControlPlane(found)
 
 

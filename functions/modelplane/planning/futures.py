@@ -9,6 +9,7 @@ from modelplane.planning.events import Name, State, read_states
 from modelplane.planning.orders import ORDER, Order
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import supply
+from modelplane.preview.control_plane import ORDER as ORDER_OF_KINDS
 from modelplane.preview.worlds import World
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.fleet import read_clusters, total_devices
@@ -18,6 +19,7 @@ from modelplane.reading.tree import Tree, items, mapping
 
 #: Rounds in which nothing goes from any cluster but one.
 LATE: Final = 6
+_CROSSPLANE: Final = ".crossplane.io"
 _HELD: Final = "planning.modelplane.ai/held"
 #: Rounds after which a future counts as not settled.
 MOST: Final = 50
@@ -75,6 +77,21 @@ def play(
             recorded.append(_step(control, number, states))
     lost = _lost(start, control)
     return Future(settled, states, serving, lost, tuple(recorded))
+
+
+def released(fleet: ControlPlane, world: World | None) -> ControlPlane:
+    """Return a fork of a fleet as it was read, from which what is deleted goes, as Crossplane lets it.
+
+    Nobody here takes away the finalizers that Crossplane sets on composites. An InferenceCluster keeps them: it stays
+    until its replicas are gone.
+    """
+    control = fleet.fork(world)
+    for kind in (each for each in ORDER_OF_KINDS if each != CLUSTER):
+        for obj in control.list(kind):
+            finalizers = [str(each) for each in obj["metadata"].get("finalizers") or ()]
+            if kept := [each for each in finalizers if each.endswith(_CROSSPLANE)]:
+                _set_finalizers(control, obj, [each for each in finalizers if each not in kept])
+    return control
 
 
 def _hold(control: ControlPlane, cluster: str) -> Iterator[Key]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from modelplane.planning.edits import CLUSTER, Edit
 from modelplane.planning.events import ABSENT, Event, Name, State, What, compare, read_states
-from modelplane.planning.futures import Future, Step, play
+from modelplane.planning.futures import Future, Step, play, released
 from modelplane.planning.orders import EVERY, groups, orders, turns
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
@@ -68,12 +68,13 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     """
     loaded = read_states(fleet.view())
     known = [str(obj["metadata"]["name"]) for obj in fleet.view().scan(REPLICA)]
-    calm = fleet.fork(publishing())
+    base = released(fleet, publishing())
+    calm = base.fork(publishing())
     rests = settle_assuming(calm, [])
     before = read_states(calm.view())
     drift = compare(loaded, before, known=known, lost={})
     # Without drift, forks of the settled fleet have less to do.
-    start = fleet if drift else calm
+    start = base if drift else calm
     first = play(start, edits, publishing(), steps=True)
     ends = _Ends(before, known)
     competing = _competing(start, ends.of(first), first.states, drift)
