@@ -27,6 +27,9 @@ CATALOGUE = tuple(documents(ROOT / "examples" / "catalogue"))
 #: One that names Secrets, and one that is served from a cache.
 _DEPLOYMENTS = {"llama-3.3-70b-rdma", "qwen3-coder-30b"}
 
+#: What a cluster that is made is described by.
+_MADE = ("InferenceClass", "InferenceCluster")
+
 
 def _value(text: str) -> str:
     return base64.b64encode((MARK + text).encode()).decode()
@@ -70,6 +73,7 @@ def _routing() -> Iterator[Manifest]:
 def _manifests() -> Iterator[Manifest]:
     yield from _routing()
     yield from (each for each in CATALOGUE if each["kind"] == "ClusterModel")
+    yield from (each for each in documents(ROOT / "examples" / "tour") if each["kind"] in _MADE)
     yield secret("hugging-face", "ml")
     yield secret("registry", "ml", type="kubernetes.io/dockerconfigjson")
     for example in copy.deepcopy(EXAMPLES):
