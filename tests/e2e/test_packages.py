@@ -103,8 +103,8 @@ def test_two_builds_are_the_same_byte_for_byte(packages: dict[str, Path], tmp_pa
     shutil.rmtree(tmp_path)
 
 
-def test_the_packages_are_the_configuration_and_one_for_each_function(packages: dict[str, Path]) -> None:
-    assert packages.keys() == {"modelplane", *(f"modelplane-{name}" for name in FUNCTIONS)}
+def test_the_packages_are_the_configurations_and_one_for_each_function(packages: dict[str, Path]) -> None:
+    assert packages.keys() == {"modelplane", "modelplane-clouds", *(f"modelplane-{name}" for name in FUNCTIONS)}
     assert [name for name, file in packages.items() if file.stat().st_size > LARGEST] == []
 
 

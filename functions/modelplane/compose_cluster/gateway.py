@@ -17,7 +17,7 @@ from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.gateway.model_name import served_model_filter
 from modelplane.kube.gateway.private import PrivateGateway
 from modelplane.kube.gateway.proxy import gateway_class
-from modelplane.kube.gateway.traffic import CALLERS_BUFFER, LARGE_BUFFER
+from modelplane.kube.gateway.traffic import HOP_BUFFER, LARGE_BUFFER
 from modelplane.kube.object import ORPHANED, SELDOM_POLLED, Handling, observed_only, remote_object
 from modelplane.model.names import (
     AUTHORITY,
@@ -66,7 +66,7 @@ def is_ours(gateway: Remote | None) -> bool:
     return mapping(metadata.get("labels")).get(LABEL_GATEWAY) == "true" and not (gateway and gateway.absent)
 
 
-def _private(certificate: str, buffer: int = CALLERS_BUFFER) -> PrivateGateway:
+def _private(certificate: str, buffer: int = HOP_BUFFER) -> PrivateGateway:
     return PrivateGateway(
         name=CLUSTER_GATEWAY,
         class_name=_CLASS,
@@ -106,7 +106,7 @@ def _buffer(request: Request) -> int:
     """Return the bytes of a request that the Gateway holds, few while there may be services without keys."""
     found = request.one(require.inference_gateway())
     asks = isinstance(found, Object) and mapping(found.body.get("spec")).get("requireKeys") is True
-    return LARGE_BUFFER if asks else CALLERS_BUFFER
+    return LARGE_BUFFER if asks else HOP_BUFFER
 
 
 def _parts(cluster: str, config: str, bundle: str, shown: str, buffer: int) -> dict[str, Manifest]:

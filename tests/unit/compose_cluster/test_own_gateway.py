@@ -57,7 +57,8 @@ def policies(result: Result) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("spec", "buffer", "window"), [({}, "1Mi", "1Mi"), ({"requireKeys": False}, "1Mi", "1Mi"), (KEYED, "50Mi", "16Mi")]
+    ("spec", "buffer", "window"),
+    [({}, "1088Ki", "1088Ki"), ({"requireKeys": False}, "1088Ki", "1088Ki"), (KEYED, "50Mi", "16Mi")],
 )
 def test_a_gateway_holds_little_of_a_request_unless_every_caller_has_a_key(
     spec: dict[str, Any], buffer: str, window: str

@@ -86,6 +86,8 @@ _NO_LIMIT: Final = "0s"
 #: its stream, whatever the buffer is.
 CALLERS_BUFFER: Final = 2**20
 LARGE_BUFFER: Final = 50 * 2**20
+#: What a gateway behind another one holds of a request that the first has let in, with a longer name of its model.
+HOP_BUFFER: Final = CALLERS_BUFFER + 2**16
 _LARGE_WINDOW: Final = 16 * 2**20
 #: Callers of a rule: an expression of their names has at most 1,024 characters.
 _GROUP: Final = 8
@@ -217,6 +219,11 @@ def loop_traffic_policy(name: str, namespace: str, routes: Sequence[str]) -> dic
     return envoy_object("BackendTrafficPolicy", name, namespace, spec)
 
 
+def _quantity(size: int) -> str:
+    """Return a number of bytes as a quantity, of Mi if it is that many, else of Ki."""
+    return f"{size >> 10}Ki" if size % 2**20 else f"{size >> 20}Mi"
+
+
 def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     name: str,
     namespace: str,
@@ -242,10 +249,10 @@ def client_traffic_policy(  # noqa: PLR0913 - what a policy is made of
     reserved = [{"type": "Prefix", "value": prefix} for prefix in _RESERVED_HEADERS]
     spec: dict[str, Any] = {
         "targetRefs": [target("Gateway", gateway) | ({"sectionName": listener} if listener else {})],
-        "connection": {"bufferLimit": f"{buffer >> 20}Mi"},
+        "connection": {"bufferLimit": _quantity(buffer)},
         "http1": {"http10": {}},
         "http2": {
-            "initialStreamWindowSize": f"{min(buffer, _LARGE_WINDOW) >> 20}Mi",
+            "initialStreamWindowSize": _quantity(min(buffer, _LARGE_WINDOW)),
             "initialConnectionWindowSize": "24Mi",
             "onInvalidMessage": "TerminateStream",
         },
