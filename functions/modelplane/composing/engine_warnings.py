@@ -57,14 +57,18 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     picked = mapping(obj.metadata.get("annotations")).get(ANNOTATION_PICKER) == "true"
     cached = bool(spec.get("modelCacheRef"))
     found = [*_weights(engines, cached=cached), *map(_workers, engines)]
-    found += map(_disagreeing_port, engines)
+    paired = mapping(spec.get("serving")).get("mode") == PREFILL_DECODE
+    halves = [Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines if paired]
+    problems = [*find_pair_problems(halves)]
+    # What a pair has to set is among its problems.
+    found += [] if problems else map(_disagreeing_port, engines)
     found += map(_loopback, engines)
     found += map(_unequal_sizes, engines)
     of_cache = (_unnamed_weights, _other_weights, _unused_weights)
     found += [warn(each) for warn in of_cache for each in engines] if cached else map(_unnamed_model, engines)
-    if mapping(spec.get("serving")).get("mode") == PREFILL_DECODE:
-        halves = [Half(e.name, e.phase == "Decode", e.container, e.path) for e in engines]
-        found += [*find_pair_problems(halves), *find_pair_doubts(halves)]
+    if paired:
+        prefilling = (each for each in engines if each.phase != "Decode")
+        found += [*problems, *map(_unreadable_port, prefilling), *find_pair_doubts(halves)]
     else:
         found += [_several(engines), *map(_unreadable_port, engines)]
         found += [_picked_ports(engines)] if picked else []

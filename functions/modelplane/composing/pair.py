@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.composing.messages import sentences
+from modelplane.kube.pod import PROBES
 from modelplane.model.names import ENGINE_PORT
-from modelplane.observed.engine_port import LAST_PORT, PORTS, Port, engine_port
+from modelplane.observed.engine_port import LAST_PORT, PORTS, Port, declared_ports, engine_port, known_port
 from modelplane.observed.engines import ENGINES, is_scripted, known_engine
+from modelplane.observed.fields import mapping
 from modelplane.observed.flags import is_configured, read_flag
 
 #: A port for a decode engine: its sidecar has the engines' port.
@@ -30,8 +32,9 @@ class Half:
 def find_pair_problems(halves: Sequence[Half]) -> Iterator[str]:
     """Yield why a pair cannot serve as it is written, each with what to set."""
     for half in halves:
-        port = engine_port(half.container)
-        yield from _decode_problems(half, port) if half.decodes else _prefill_problems(half, port)
+        for port in _ports(half):
+            yield from _decode_problems(half, port) if half.decodes else _prefill_problems(half, port)
+        yield from _probe_problems(half) if half.decodes else ()
     yield from _connector_problems(halves)
 
 
@@ -58,14 +61,25 @@ def _mode_problems(half: Half) -> Iterator[str]:
         yield sentences(f"{half.path}: {connector.flag} is {given}, phase is {phase}", f"Set {connector.flag}={value}.")
 
 
+def _ports(half: Half) -> Iterator[Port]:
+    """Yield where a half listens: the port for its requests, then others on which it listens too, or instead."""
+    port, known = engine_port(half.container), known_port(half.container)
+    yield port
+    if half.decodes:
+        yield from (each for each in declared_ports(half.container)[1:] if each.number == ENGINE_PORT)
+    if known is not None and known.number != port.number:
+        yield known
+
+
 def _listens(port: Port) -> str:
     """Return where an engine listens and why, for a message."""
     return f"{port.flag} is {port.given}" if port.given is not None else f"no {port.flag}, it listens on {port.number}"
 
 
-def _set(port: Port, setting: str) -> str:
+def _set(half: Half, port: Port, setting: str) -> str:
     """Return what to set. A script is not read: an engine that is started by one may listen elsewhere already."""
-    return f"Set {setting}." if port.given is not None else f"Set {setting}, or declare where it listens in {PORTS}."
+    declares = port.given is None and not half.container.get(PORTS)
+    return f"Set {setting}, or declare where it listens in {PORTS}." if declares else f"Set {setting}."
 
 
 def _decode_problems(half: Half, port: Port) -> Iterator[str]:
@@ -76,14 +90,25 @@ def _decode_problems(half: Half, port: Port) -> Iterator[str]:
         fault = f"{half.path}: {_listens(port)}, the port of the decode sidecar, which takes the requests"
     else:
         return
-    yield sentences(fault, _set(port, f"another one, such as {port.setting(_DECODE_PORT)}"))
+    yield sentences(fault, _set(half, port, f"another one, such as {port.setting(_DECODE_PORT)}"))
 
 
 def _prefill_problems(half: Half, port: Port) -> Iterator[str]:
     """Yield that a prefill engine listens elsewhere than requests are sent; a port that is not read is assumed."""
     if not port.is_unreadable and port.number != ENGINE_PORT:
         fault = f"{half.path}: {_listens(port)}, requests and probes are sent to port {ENGINE_PORT}"
-        yield sentences(fault, _set(port, port.setting(ENGINE_PORT)))
+        yield sentences(fault, _set(half, port, port.setting(ENGINE_PORT)))
+
+
+def _probe_problems(half: Half) -> Iterator[str]:
+    """Yield probes of a decode engine that its sidecar answers: the pod would be ready without the engine."""
+    port = engine_port(half.container).number
+    for probe in PROBES:
+        if mapping(mapping(half.container.get(probe)).get("httpGet")).get("port") == ENGINE_PORT != port:
+            fault = (
+                f"{half.path}.{probe}.httpGet.port is {ENGINE_PORT}, where the decode sidecar answers for itself alone"
+            )
+            yield sentences(fault, f"Set {port}, or remove it.")
 
 
 def _connector_problems(halves: Sequence[Half]) -> Iterator[str]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.model.names import ENGINE_PORT, ENGINE_PORT_NAME
-from modelplane.observed.engines import default_port, known_engine, port_setting
+from modelplane.observed.engines import default_port, is_scripted, known_engine, port_setting
 from modelplane.observed.fields import count, mappings, text
-from modelplane.observed.flags import number_in, read_flag
+from modelplane.observed.flags import is_configured, number_in, read_flag
 
 LAST_PORT: Final = 65535
 #: The field that declares ports.
@@ -38,14 +38,18 @@ class Port:
         return f"{self.flag}: {number}" if self.flag.startswith(PORTS) else f"{self.flag}={self.form.format(number)}"
 
 
+def declared_ports(container: Mapping[str, Any]) -> list[Port]:
+    """Return a container's declared ports, the one for requests first: that named http, else the first."""
+    found = []
+    for row in mappings(container.get(PORTS)):
+        number, name = count(row.get("containerPort")), text(row.get("name"))
+        found.append(Port(number, f"{PORTS}[{name}].containerPort", str(number), name))
+    return sorted(found, key=lambda port: port.name != ENGINE_PORT_NAME)
+
+
 def declared_port(container: Mapping[str, Any]) -> Port | None:
-    """Return the port for requests among a container's declared ports: the one named http, else the first."""
-    ports = list(mappings(container.get(PORTS)))
-    found = next((each for each in ports if each.get("name") == ENGINE_PORT_NAME), next(iter(ports), None))
-    if found is None:
-        return None
-    number, name = count(found.get("containerPort")), text(found.get("name"))
-    return Port(number, f"{PORTS}[{name}].containerPort", str(number), name)
+    """Return the port for requests among a container's declared ports, None without any."""
+    return next(iter(declared_ports(container)), None)
 
 
 def told_port(container: Mapping[str, Any]) -> Port:
@@ -58,6 +62,14 @@ def told_port(container: Mapping[str, Any]) -> Port:
     number = None if given is None else number_in(given, most=LAST_PORT)
     assumed = default_port(container) if given is None else ENGINE_PORT
     return Port(number or assumed, flag, given, form=engine.port_form)
+
+
+def known_port(container: Mapping[str, Any]) -> Port | None:
+    """Return where a known engine listens whatever its `ports` declare, None if a script or a file may set it."""
+    told = told_port(container)
+    if told.is_unreadable or not known_engine(container).name or is_scripted(container):
+        return None
+    return None if told.given is None and is_configured(container) else told
 
 
 def engine_port(container: Mapping[str, Any]) -> Port:

@@ -83,6 +83,31 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         SGLANG,
         "no --port, it listens on 30000, requests and probes are sent to port 8000. Set --port=8000, or declare",
     ),
+    "a default port that a declared one only hides": (
+        VLLM,
+        {**VLLM, "ports": [{"name": "http", "containerPort": 8001}]},
+        f"no --port, {TAKEN} --port=8001.",
+    ),
+    "a port that a declared one only hides": (
+        {**VLLM, "args": ["--port=9000"], "ports": [{"name": "http", "containerPort": 8000}]},
+        {**VLLM, "args": ["--port=8001"]},
+        "--port is 9000, requests and probes are sent to port 8000. Set --port=8000.",
+    ),
+    "a second declared port": (
+        VLLM,
+        {
+            **VLLM,
+            "args": ["--port=8001"],
+            "ports": [{"name": "http", "containerPort": 8001}, {"name": "admin", "containerPort": 8000}],
+        },
+        "ports[admin].containerPort is 8000, the port of the decode sidecar, which takes the requests. Set another one",
+    ),
+    "a probe that the sidecar would answer": (
+        VLLM,
+        {**VLLM, "args": ["--port=8001"], "readinessProbe": {"httpGet": {"port": 8000}}},
+        "spec.engines[writer].members[0].template.spec.containers[0].readinessProbe.httpGet.port is 8000, where the "
+        "decode sidecar answers for itself alone. Set 8001, or remove it.",
+    ),
     "engines without a connector": (
         {"image": "nvcr.io/nvidia/tensorrt-llm/release:1.1.0"},
         {"image": "nvcr.io/nvidia/tensorrt-llm/release:1.1.0", "args": ["m", "--port=8001"]},
@@ -196,12 +221,22 @@ def test_a_prefill_engine_stays_on_8000_without_a_sidecar() -> None:
     assert spec["containers"][0]["readinessProbe"]["httpGet"]["port"] == 8000
 
 
-@pytest.mark.parametrize("args", [[], ["--port=8000"], ["--port=$(PORT)"], ["--port"]])
-def test_a_prefill_engine_that_may_listen_where_requests_come_is_composed(args: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("args", "warning"),
+    [
+        ([], ""),
+        (["--port=8000"], ""),
+        (["--port=$(PORT)"], "--port '$(PORT)' is no port number, requests and probes go to 8000. Write the number"),
+        (["--port"], "--port '' is no port number, requests and probes go to 8000. Write the number"),
+    ],
+)
+def test_a_prefill_engine_that_may_listen_where_requests_come_is_composed(args: list[str], warning: str) -> None:
     body = given.pair("--port=8200", NIXL)
     of(body, 0)["args"] = [NIXL, *args]
     accepted = given.condition(given.run(body, given.serving(body)), "ModelAccepted")
-    assert (accepted.status, accepted.message) == (Status.TRUE, "")
+    assert accepted.status is Status.TRUE
+    assert warning in accepted.message
+    assert bool(accepted.message) is bool(warning)
 
 
 def test_only_pairs_carry_roles_side_channels_and_sidecars() -> None:

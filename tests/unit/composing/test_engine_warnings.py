@@ -265,6 +265,14 @@ def test_a_pair_that_cannot_serve_is_warned_of() -> None:
     assert warnings(halves[0], engine("d", "--port=8001", phase="Decode"), mode="PrefillDecode") == ()
 
 
+def test_a_decode_engine_is_not_told_to_declare_the_port_of_its_sidecar() -> None:
+    halves = engine("p", phase="Prefill"), engine("d", phase="Decode")
+    container = halves[1]["members"][0]["template"]["spec"]["containers"][0]
+    container |= {"image": "vllm/vllm-openai:v0.15.0", "ports": [{"name": "http", "containerPort": 8001}]}
+    (warning,) = (each for each in warnings(*halves, mode="PrefillDecode") if "listens on 8000" in each)
+    assert warning.endswith("Set another one, such as --port=8001.")
+
+
 #: Engines and the address that they listen on: the container, and what lets requests reach it, "" if they do.
 LOOPBACK: dict[str, tuple[dict[str, Any], str]] = {
     "SGLang": ({"image": "lmsysorg/sglang", "args": ["--model-path=m"]}, "--host=0.0.0.0"),
