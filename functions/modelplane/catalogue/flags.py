@@ -1,9 +1,11 @@
 """The flags of engines: their names, how they are read from arguments, and which replace generated ones."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
+
+from modelplane.model.names import ENGINE_PORT_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ HOST: Final = ("--host",)
 PORT: Final = ("--port",)
 
 DIALECTS: Final[Mapping[str, Dialect]] = {"vLLM": VLLM, "SGLang": SGLANG}
+
+
+def order_ports(ports: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the declared ports of an engine, the one for requests first: that named http, else the first."""
+    return sorted(ports, key=lambda port: port.get("name") != ENGINE_PORT_NAME)
 
 
 #: How the name of a flag begins that turns off what another turns on.

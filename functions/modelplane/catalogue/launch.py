@@ -26,6 +26,7 @@ from modelplane.catalogue.flags import (
     VLLM,
     Dialect,
     find_flag,
+    order_ports,
     positional_model,
 )
 from modelplane.catalogue.profile import Topology
@@ -154,8 +155,11 @@ def command_and_args(
         return dict.fromkeys(roles, (command, given)), ()
     arguments = Arguments(profile, given)
     args = [*given, *_general(arguments, dialect, topology, weights)]
+    stated = next((port["containerPort"] for port in order_ports(engine.get("ports") or ())), None)
     if engine["name"] == "SGLang":
-        args += [*arguments.add(HOST, "0.0.0.0"), *arguments.add(PORT, ENGINE_PORT)]  # noqa: S104 (in its own pod)
+        stated = stated or ENGINE_PORT
+        args += arguments.add(HOST, "0.0.0.0")  # noqa: S104 (in its own pod)
+    args += arguments.add(PORT, stated)
     if topology.nodes == 1:
         refuse_for_one_node(arguments, engine["name"])
         return {"Standalone": (_command(engine["name"]), args)}, ()

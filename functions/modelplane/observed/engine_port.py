@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from modelplane.catalogue.flags import order_ports
 from modelplane.model.names import ENGINE_PORT, ENGINE_PORT_NAME
 from modelplane.observed.engines import default_port, is_scripted, known_engine, port_setting
 from modelplane.observed.fields import count, mappings, text
@@ -39,12 +40,12 @@ class Port:
 
 
 def declared_ports(container: Mapping[str, Any]) -> list[Port]:
-    """Return a container's declared ports, the one for requests first: that named http, else the first."""
+    """Return a container's declared ports, the one for requests first."""
     found = []
-    for row in mappings(container.get(PORTS)):
+    for row in order_ports(mappings(container.get(PORTS))):
         number, name = count(row.get("containerPort")), text(row.get("name"))
         found.append(Port(number, f"{PORTS}[{name}].containerPort", str(number), name))
-    return sorted(found, key=lambda port: port.name != ENGINE_PORT_NAME)
+    return found
 
 
 def declared_port(container: Mapping[str, Any]) -> Port | None:

@@ -49,6 +49,16 @@ def test_where_the_engine_listens_is_where_requests_are_taken_and_not_in_a_worke
     assert [worker for worker in workers if LISTENING.keys() & worker.keys()] == []
 
 
+@pytest.mark.parametrize("engine", ["vLLM", "SGLang"])
+def test_an_engine_is_started_on_the_port_that_its_profile_states(engine: str) -> None:
+    ports = [{"name": "metrics", "containerPort": 9400}, {"name": "http", "containerPort": 9000}]
+    assert container(profile(engine=engine, ports=ports))["args"][-1] == "--port=9000"
+    given = container(profile("--port", "9000", engine=engine, ports=ports))["args"]
+    assert [each for each in given if each.startswith("--port")] == ["--port"]
+    of_image = container(profile(engine="Other", ports=ports))
+    assert "args" not in of_image
+
+
 def test_what_is_required_of_the_pool_is_all_of_requires() -> None:
     block = {
         "memoryPerGpu": "141Gi",
