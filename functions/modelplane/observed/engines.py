@@ -12,7 +12,7 @@ from typing import Any, Final
 from modelplane.catalogue.flags import HOST, SGLANG, VLLM
 from modelplane.model.names import ENGINE_PORT, MODELS_PATH
 from modelplane.observed.fields import mappings, text
-from modelplane.observed.flags import programs, read_flag
+from modelplane.observed.flags import assigned, programs, read_flag
 
 _PORT: Final = ("--port",)
 _HEALTH: Final = "/health"
@@ -264,23 +264,28 @@ def default_port(container: Mapping[str, Any]) -> int:
     return set_by_image or engine.port
 
 
-def _variable(container: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    return next((row for row in mappings(container.get("env")) if name and row.get("name") == name), None)
+def _variable(container: Mapping[str, Any], name: str) -> str | None:
+    """Return a variable of the engine in a container, None if it is not set, `$(name)` if it is set from elsewhere."""
+    if not name:
+        return None
+    if (given := assigned(container, name, known_engine(container).programs)) is not None:
+        return given
+    row = next((row for row in mappings(container.get("env")) if row.get("name") == name), None)
+    if row is None:
+        return None
+    return f"$({name})" if "valueFrom" in row else text(row.get("value"))
 
 
 def port_setting(container: Mapping[str, Any]) -> str | None:
     """Return what the variable for the engine's port says, None if it is not set or names no port."""
     variable = known_engine(container).port_variable
-    row = _variable(container, variable)
-    if row is None:
-        return None
-    if "valueFrom" in row:
-        return f"$({variable})"
-    value = text(row.get("value"))
-    if variable != "OLLAMA_HOST":
+    value = _variable(container, variable)
+    if value is None or variable != "OLLAMA_HOST" or value == f"$({variable})":
         return value
     host = _OLLAMA_HOST.fullmatch(value)
-    return (host["port"] or _PORT_OF_SCHEME.get(host["scheme"])) if host else None
+    if host is None:
+        return value if "$" in value else None
+    return host["port"] or _PORT_OF_SCHEME.get(host["scheme"])
 
 
 def loopback_setting(container: Mapping[str, Any]) -> str:
@@ -291,9 +296,8 @@ def loopback_setting(container: Mapping[str, Any]) -> str:
     engine = known_engine(container)
     if is_scripted(container):
         return ""
-    row = _variable(container, engine.host_variable)
     given = read_flag(container, *engine.host_flags) if engine.host_flags else None
-    given = text(row.get("value")) if given is None and row is not None else given
+    given = _variable(container, engine.host_variable) if given is None else given
     is_default = given is None and engine.loopback and not (engine.image_host and _of_image(container) is engine)
     if not is_default and not _LOOPBACK.fullmatch(given or ""):
         return ""

@@ -5,8 +5,8 @@ Nothing is run or expanded: a shell variable is read as text. The time is linear
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice, pairwise
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, islice, pairwise, takewhile
 from typing import Any, Final
 
 from modelplane.catalogue.flags import find_mentions
@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 #: A quoted part, which stays, or a comment, which begins where a word could.
 _QUOTED_OR_COMMENT = re.compile(r"""('[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
 #: Words before a command's own name.
-_PREFIX = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*|exec|nohup|time", re.DOTALL)
+_PREFIX = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*|exec|nohup|time|env|export|then|else|do", re.DOTALL)
 
 
 def _called(word: str) -> str:
@@ -115,14 +115,34 @@ def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
     return _READ.get((command, args), lambda: _read(command, args))
 
 
+def _programs(command: Sequence[str]) -> set[str]:
+    """Return the programs that a simple command names."""
+    words = [word for word in command if not _PREFIX.fullmatch(word)]
+    found = {_called(words[0])} if words else set()
+    return found | {following for word, following in pairwise(words) if word == "-m"}
+
+
 def programs(container: Mapping[str, Any]) -> frozenset[str]:
     """Return the programs that a container's command names: commands, and Python modules after `-m`."""
-    found = set()
+    return frozenset().union(*map(_programs, _run(container)))
+
+
+def assigned(container: Mapping[str, Any], variable: str, program: Collection[str]) -> str | None:
+    """Return what a container's command sets a variable to for the first of some programs, None if it does not.
+
+    An assignment before a command holds for that command, and one by itself or in `export` for those after it.
+    """
+    exported = None
     for command in _run(container):
-        words = [word for word in command if not _PREFIX.fullmatch(word)]
-        found |= {_called(words[0])} if words else set()
-        found |= {following for word, following in pairwise(words) if word == "-m"}
-    return frozenset(found)
+        before = list(takewhile(_PREFIX.fullmatch, command))
+        values = [
+            value for name, equals, value in (word.partition("=") for word in before) if name == variable and equals
+        ]
+        value = values[-1] if values else exported
+        if not _programs(command).isdisjoint(program):
+            return value
+        exported = value if before == command else exported
+    return exported
 
 
 def following(container: Mapping[str, Any], program: str, verb: str) -> str | None:

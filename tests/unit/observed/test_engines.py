@@ -55,6 +55,31 @@ KNOWN: dict[str, tuple[dict[str, Any], int, tuple[str, str]]] = {
     "Ollama told a URL with a port": ({"image": "ollama", **env("OLLAMA_HOST", "http://0.0.0.0:9000/")}, 9000, OLLAMA),
     "Ollama told an IPv6 address": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "[::]")}, 11434, OLLAMA),
     "Ollama told a bare IPv6 address": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "fd00::1")}, 11434, OLLAMA),
+    "Ollama told in a command string": (
+        {"image": "x", "command": ["sh", "-c", "ulimit -l 9; OLLAMA_HOST=0.0.0.0:9000 exec ollama serve"]},
+        9000,
+        OLLAMA,
+    ),
+    "Ollama told by an export, which holds before its environment": (
+        {
+            "image": "ollama/ollama",
+            "command": ["sh", "-c", "export A=1 OLLAMA_HOST=0.0.0.0:9001; ollama serve"],
+            **env("OLLAMA_HOST", "0.0.0.0:9000"),
+        },
+        9001,
+        OLLAMA,
+    ),
+    "what a later command is told is not what the engine is told": (
+        {"image": "ollama/ollama", "command": ["sh", "-c", "ollama serve & OLLAMA_HOST=h:9000 ollama pull m; wait"]},
+        11434,
+        OLLAMA,
+    ),
+    "TGI told by env": ({"image": "x", "command": ["env", "PORT=9000", "text-generation-launcher"]}, 9000, HEALTH),
+    "SGLang after a keyword": (
+        {"image": "x", "command": ["sh", "-c", "if [ -f /m ]; then exec sglang serve; fi"]},
+        30000,
+        HEALTH,
+    ),
     "LMDeploy": ({"command": ["lmdeploy", "serve", "api_server", "m"]}, 23333, HEALTH),
     "a registry is no image": ({"image": "nim:5000/own/server"}, 8000, UNKNOWN),
     "an image of which nothing is known": ({"image": "own/server:1"}, 8000, UNKNOWN),
@@ -85,6 +110,12 @@ def test_a_port_from_a_secret_or_a_configmap_is_not_read_and_said_to_be_unreadab
     source = {"configMapKeyRef": {"name": "c", "key": "k"}}
     found = engine_port({"image": "x/text-generation-inference", "env": [{"name": "PORT", "valueFrom": source}]})
     assert (found.flag, found.is_unreadable) == ("PORT", True)
+
+
+@pytest.mark.parametrize("value", ["0.0.0.0:$(PORT)", "$(HOST):$PORT"])
+def test_a_port_of_ollama_that_is_another_variable_is_said_to_be_unreadable(value: str) -> None:
+    assert engine_port({"image": "ollama/ollama", **env("OLLAMA_HOST", value)}).is_unreadable
+    assert not engine_port({"image": "ollama/ollama", **env("OLLAMA_HOST", "$(HOST)")}).is_unreadable
 
 
 def test_every_known_engine_names_the_page_that_it_is_known_from() -> None:
