@@ -3,9 +3,10 @@
 A message carries no pod's name, age or restart count, so that a condition changes only when its cause does.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from modelplane.model.names import LABEL_GANG
 from modelplane.observed.fields import count, excerpt, mapping, mappings, text
@@ -25,19 +26,38 @@ _CRASHED = frozenset({"CrashLoopBackOff", "RunContainerError"})
 _BY_SIGNAL = frozenset({137, 143})
 #: Longest part of a container's termination message that is repeated, in characters.
 _TERMINATION_LIMIT = 200
+#: Longest termination message that a kubelet keeps, in bytes.
+_TERMINATION_BYTES: Final = 4096
+#: The name of an exception in a log, and what follows it in its line.
+_EXCEPTION: Final = re.compile(r"(?<![\w.])[\w.]++(?:(?<=\wError)|(?<=Exception)): (?=([^\n]*))")
+#: With this vLLM ends when a process of it has failed, whose own exception comes before.
+_FOLLOWS: Final = "See root cause above"
 
 
 def _joined(reason: str, message: str) -> str:
     return f"{reason}: {message}" if message else reason
 
 
+def _last_words(message: str) -> str:
+    """Return a termination message, which is the end of a log; of a long one its last exception, else its end."""
+    words = " ".join(message.split())
+    if len(words) <= _TERMINATION_LIMIT:
+        return words
+    message = message[-_TERMINATION_BYTES:]
+    found = list(_EXCEPTION.finditer(message))
+    if not found:
+        return words[-_TERMINATION_LIMIT:]
+    last = next((each for each in reversed(found) if _FOLLOWS not in each[1]), found[-1])
+    return " ".join(message[last.start() :].split())[:_TERMINATION_LIMIT]
+
+
 def _ended(state: Mapping[str, Any]) -> str:
-    """Return how a container ended: its exit code, the reason, and the end of its termination message."""
+    """Return how a container ended: its exit code, the reason, and what its termination message says."""
     ended = mapping(state.get("terminated"))
     if not ended or not ended.get("exitCode"):
         return ""
     why = excerpt(ended.get("reason"))
-    message = " ".join(text(ended.get("message")).split())[-_TERMINATION_LIMIT:]
+    message = _last_words(text(ended.get("message")))
     return _joined(f"exit code {count(ended['exitCode'])}" + (f" ({why})" if why else ""), message)
 
 

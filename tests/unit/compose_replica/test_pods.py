@@ -165,6 +165,40 @@ def test_last_words_are_cut_to_their_end() -> None:
     assert len(message) < 300
 
 
+TRACE = [f'(APIServer pid=1)   File "/usr/lib/python3.12/a{at}.py", line {at}, in run' for at in range(9)]
+REFERRING = "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}"
+FOLLOWED = f"(APIServer pid=1) {REFERRING}"
+#: Ends of logs as engines write them: the lines, and what of them is repeated.
+LOGS: dict[str, tuple[list[str], str]] = {
+    "vLLM, whose last error follows from another": (
+        ["(EngineCore_DP0 pid=87) ERROR core.py: RuntimeError: NIXL is not available", *TRACE, FOLLOWED],
+        "RuntimeError: NIXL is not available (APIServer",
+    ),
+    "vLLM, of which the kubelet keeps that error alone": (
+        [*TRACE, FOLLOWED],
+        REFERRING,
+    ),
+    "SGLang, which ends long after its error begins": (
+        [
+            *TRACE,
+            f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20 GiB. {'GPU 0 has 1 GiB. ' * 20}",
+            "[2026-01-01 00:00:00] Received sigquit from a child process. It usually means the child failed.",
+        ],
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20 GiB.",
+    ),
+    "no error by name": (["loading"] * 90 + ["Error: ShardCannotStart"], "Error: ShardCannotStart"),
+}
+
+
+@pytest.mark.parametrize(("lines", "words"), LOGS.values(), ids=LOGS)
+def test_of_a_long_end_of_a_log_its_last_error_is_repeated_from_its_name_on(lines: list[str], words: str) -> None:
+    crashed = waiting("CrashLoopBackOff", lastState=ended(1, "Error", "\n".join(lines)))
+    message = given.condition(given.run(BODY, starting(), pods=[pod(crashed)]), "ModelReady").message
+    said = message.partition("exit code 1 (Error): ")[2]
+    assert words in (said[: len(words)], said[-len(words) :])
+    assert len(said) <= 200
+
+
 def test_pods_that_are_going_and_pods_of_other_workloads_say_nothing() -> None:
     going = pod(waiting("A"), deletionTimestamp="2026-01-01T00:00:00Z")
     result = given.run(BODY, starting(), pods=[going, pod(waiting("A"), workload="other")])
