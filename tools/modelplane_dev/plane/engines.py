@@ -127,13 +127,13 @@ DOCUMENTED: Final = {
         listens=600,
         port_flags=("--openai-port",),
     ),
-    # Its image sets OLLAMA_HOST=0.0.0.0:11434. It loads a model with a request for it.
+    # Its image sets OLLAMA_HOST=0.0.0.0:11434. It answers for a model once that is pulled, and 404 before.
     "ollama": DocumentedEngine(
-        "https://docs.ollama.com/faq",
+        "https://docs.ollama.com/api/openai-compatibility",
         11434,
-        frozenset({"/v1/models"}),
+        frozenset({"/v1/models", "/v1/models/qwen3:8b"}),
         alive=frozenset({"/", "/api/version"}),
-        loads=5,
+        loads=300,
         port_flags=(),
         host_flags=(),
         host_variable="OLLAMA_HOST",
