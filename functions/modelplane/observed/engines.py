@@ -16,8 +16,9 @@ from modelplane.observed.flags import assigned, programs, read_flag
 
 _PORT: Final = ("--port",)
 _HEALTH: Final = "/health"
-#: OLLAMA_HOST: a host, with a port or without. With a scheme the scheme's port is the default (`envconfig/config.go`).
-_OLLAMA_HOST: Final = re.compile(r"(?:(?P<scheme>https?)://)?(?:\[[^]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]+))?/*")
+#: OLLAMA_HOST: a host, with a port or without. With a scheme the scheme's port is the default. Quotes and a path are
+#: ignored (`envconfig/config.go`).
+_OLLAMA_HOST: Final = re.compile(r"(?:(?P<scheme>https?)://)?(?:\[[^]]*\]|[^:\[\]/]*)(?::(?P<port>[0-9]+))?(?:/.*)?")
 _PORT_OF_SCHEME: Final = {"http": "80", "https": "443"}
 #: An address that only its own pod reaches, with a scheme or a port.
 _LOOPBACK: Final = re.compile(r"(?:https?://)?(?:127\.[0-9.]+|localhost|\[?::1\]?)(?::[0-9]+)?/?")
@@ -282,7 +283,7 @@ def port_setting(container: Mapping[str, Any]) -> str | None:
     value = _variable(container, variable)
     if value is None or variable != "OLLAMA_HOST" or value == f"$({variable})":
         return value
-    host = _OLLAMA_HOST.fullmatch(value)
+    host = _OLLAMA_HOST.fullmatch(value.strip().strip("\"'"))
     if host is None:
         return value if "$" in value else None
     return host["port"] or _PORT_OF_SCHEME.get(host["scheme"])

@@ -53,6 +53,12 @@ KNOWN: dict[str, tuple[dict[str, Any], int, tuple[str, str]]] = {
     "Ollama told a host alone": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "127.0.0.1")}, 11434, OLLAMA),
     "Ollama told a URL": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "http://0.0.0.0")}, 80, OLLAMA),
     "Ollama told a URL with a port": ({"image": "ollama", **env("OLLAMA_HOST", "http://0.0.0.0:9000/")}, 9000, OLLAMA),
+    "Ollama told a URL with a path": (
+        {"image": "ollama/ollama", **env("OLLAMA_HOST", "http://0.0.0.0:9000/ollama")},
+        9000,
+        OLLAMA,
+    ),
+    "Ollama told in quotes": ({"image": "ollama/ollama", **env("OLLAMA_HOST", " '0.0.0.0:9000'")}, 9000, OLLAMA),
     "Ollama told an IPv6 address": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "[::]")}, 11434, OLLAMA),
     "Ollama told a bare IPv6 address": ({"image": "ollama/ollama", **env("OLLAMA_HOST", "fd00::1")}, 11434, OLLAMA),
     "Ollama told in a command string": (
