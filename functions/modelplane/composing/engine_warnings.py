@@ -63,7 +63,7 @@ def find_warnings(obj: Object) -> tuple[str, ...]:
     # What a pair has to set is among its problems.
     found += [] if problems else map(_disagreeing_port, engines)
     found += map(_loopback, engines)
-    found += map(_unequal_sizes, engines)
+    found += map(_unequal_halves, engines)
     of_cache = (_unnamed_weights, _other_weights, _unused_weights)
     found += [warn(each) for warn in of_cache for each in engines] if cached else map(_unnamed_model, engines)
     if paired:
@@ -148,10 +148,10 @@ def _unnamed_weights(engine: _Engine) -> str:
     return sentences(fault, f"Give it a command, or the argument {flag}={MODELS_PATH}.")
 
 
-def _unequal_sizes(engine: _Engine) -> str:
-    """Return that the halves of a gang are told different sizes of it, with which neither finds the other."""
+def _unequal_halves(engine: _Engine) -> str:
+    """Return that the halves of a gang are told different models, or sizes of it with which neither finds the other."""
     worker, known = container_of(engine.member(Role.WORKER) or {}), known_engine(engine.container)
-    for flags in filter(None, (known.tensor, known.pipeline)):
+    for flags in filter(None, (known.model, known.tensor, known.pipeline) if known.name else ()):
         leaders, workers = read_flag(engine.container, *flags), read_flag(worker, *flags)
         if leaders and workers and leaders != workers:
             fault = f"engine {engine.name}: {flags[0]} is {leaders} in its Leader and {workers} in its Worker"

@@ -208,6 +208,17 @@ def test_the_halves_of_a_gang_that_are_told_different_sizes_are_warned_of(
     assert len(found) == bool(expected)
 
 
+def test_the_halves_of_a_gang_that_are_told_different_models_are_warned_of() -> None:
+    members = [
+        {"role": role, "nodeSelector": {}, "template": template(image="vllm/vllm-openai", args=[f"--model={model}"])}
+        for role, model in (("Leader", "a/b"), ("Worker", "a/c"))
+    ]
+    expected = "engine main: --model is a/b in its Leader and a/c in its Worker. Give both the same."
+    assert expected in warnings({"name": "main", "members": members})
+    members[1]["template"] = template(image="vllm/vllm-openai", args=["--headless", "--model", "a/b"])
+    assert [each for each in warnings({"name": "main", "members": members}) if "in its Worker" in each] == []
+
+
 @pytest.mark.proves("P134")
 @pytest.mark.parametrize(
     ("first", "second", "warned"),
