@@ -56,7 +56,7 @@ def declared_port(container: Mapping[str, Any]) -> Port | None:
 def told_port(container: Mapping[str, Any]) -> Port:
     """Return the port that the engine in a container is told by a flag or a variable, or has by default."""
     engine = known_engine(container)
-    given = read_flag(container, *engine.port_flags) if engine.port_flags else None
+    given = read_flag(container, *engine.port_flags, of=engine.programs) if engine.port_flags else None
     by_variable = given is None and port_setting(container) is not None
     given = port_setting(container) if by_variable else given
     flag = engine.port_variable if by_variable or not engine.port_flags else engine.port_flags[0]

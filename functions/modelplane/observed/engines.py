@@ -297,7 +297,7 @@ def loopback_setting(container: Mapping[str, Any]) -> str:
     engine = known_engine(container)
     if is_scripted(container):
         return ""
-    given = read_flag(container, *engine.host_flags) if engine.host_flags else None
+    given = read_flag(container, *engine.host_flags, of=engine.programs) if engine.host_flags else None
     given = _variable(container, engine.host_variable) if given is None else given
     is_default = given is None and engine.loopback and not (engine.image_host and _of_image(container) is engine)
     if not is_default and not _LOOPBACK.fullmatch(given or ""):

@@ -166,15 +166,17 @@ def number_in(text: str, *, most: int) -> int | None:
     return int(text) if digits and 1 <= int(text) <= most else None
 
 
-def read_flag(container: Mapping[str, Any], *names: str) -> str | None:
+def read_flag(container: Mapping[str, Any], *names: str, of: Collection[str] = ()) -> str | None:
     """Return the value of the last of the flags `names` in a container's command, None without any.
 
-    "" is a flag without a value.
+    "" is a flag without a value. Where a command starts one of the programs `of`, flags of others in its script do not
+    count, but those behind the script do, which are its arguments.
     """
+    commands = [command for command in _run(container) if not _is_rays(command)]
+    if any(not _programs(command).isdisjoint(of) for command in commands):
+        commands = [command for command in commands if not _programs(command).isdisjoint({*of, *_SHELLS})]
     value = None
-    for command in _run(container):
-        if _is_rays(command):
-            continue
+    for command in commands:
         for at, _, behind in find_mentions(command, names):
             value = next(iter(command[at + 1 : at + 2]), "") if behind is None else behind
     # The closing parenthesis of a subshell is not part of the last word.

@@ -23,6 +23,19 @@ PORTS: dict[str, tuple[dict[str, Any], int]] = {
     "TensorRT-LLM": ({"command": ["trtllm-serve", "m", "--port=9000"]}, 9000),
     "Triton": ({"command": ["tritonserver", "--http-port=9000"]}, 9000),
     "Ray's port is not the engine's": ({"command": ["sh", "-c", "ray start --port=6379; vllm serve m"]}, 8000),
+    "the port of another command is not the engine's": (
+        {"command": ["sh", "-c", "vllm serve m --port 8001 & python3 exporter.py --port 9400; wait"]},
+        8001,
+    ),
+    "nor if the engine is told none": ({"command": ["sh", "-c", "exporter --port 9400 & exec vllm serve m"]}, 8000),
+    "the arguments of a command string": (
+        {"command": ["sh", "-c", 'join && exec vllm serve m "$@"', "sh"], "args": ["--port=9000"]},
+        9000,
+    ),
+    "a program that starts the engine": (
+        {"command": ["sh", "-c", "cd /x; numactl -N 0 vllm serve m --port 9000"]},
+        9000,
+    ),
     "a variable of the shell": ({"command": ["sh", "-c", "vllm serve m --port $PORT"]}, 8000),
     "no port number": ({"args": ["--port=70000"]}, 8000),
 }
