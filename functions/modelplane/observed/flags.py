@@ -117,9 +117,11 @@ def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
 
 def _programs(command: Sequence[str]) -> set[str]:
     """Return the programs that a simple command names."""
-    words = [word for word in command if not _PREFIX.fullmatch(word)]
-    found = {_called(words[0])} if words else set()
-    return found | {following for word, following in pairwise(words) if word == "-m"}
+    first = next((word for word in command if not _PREFIX.fullmatch(word)), None)
+    found = set() if first is None else {_called(first)}
+    if "-m" in command:
+        found |= {following for word, following in pairwise(command) if word == "-m"}
+    return found
 
 
 def programs(container: Mapping[str, Any]) -> frozenset[str]:
