@@ -109,6 +109,8 @@ def around(scene: Scene) -> dict[str, Peer]:
         "EKS pod identity by IPv6": Peer("fd00:ec2::23"),
         "host on the internet by IPv6": Peer("2001:db8::1"),
         "metadata of AWS by IPv6": Peer("fd00:ec2::254"),
+        "metadata of GKE, as policies of iptables see it": Peer("169.254.169.252"),
+        "metadata of Google by IPv6": Peer("fd20:ce::254"),
         "metadata of Azure": Peer("168.63.129.16"),
         "metadata of Alibaba Cloud": Peer("100.100.100.200"),
     }
@@ -171,7 +173,14 @@ def test_every_way_into_a_closed_namespace_is_one_that_the_pages_name() -> None:
 
 
 #: What gives a pod the identity of its node.
-METADATA = ("metadata of the cloud", "metadata of AWS by IPv6", "metadata of Azure", "metadata of Alibaba Cloud")
+METADATA = (
+    "metadata of the cloud",
+    "metadata of AWS by IPv6",
+    "metadata of Azure",
+    "metadata of Alibaba Cloud",
+    "metadata of GKE, as policies of iptables see it",
+    "metadata of Google by IPv6",
+)
 PODS = ("engine", "picker", "download")
 AT_METADATA: tuple[Row, ...] = tuple((pod, to, "80/TCP") for pod in PODS for to in METADATA)
 #: What pods reach wherever they may reach DNS, the team, and gateways.

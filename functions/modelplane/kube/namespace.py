@@ -54,10 +54,11 @@ _DNS: Final = _ports("UDP", "TCP", ports=[53])
 #: Where API servers listen: those of clouds, most others, and MicroK8s.
 _API_SERVERS: Final = _ports("TCP", ports=[443, 6443, 16443])
 _ALL_PODS: Final[dict[str, Any]] = {"namespaceSelector": {}}
-#: Where clouds give a pod the identity of its node: AWS and most others, Azure, Alibaba Cloud, AWS by IPv6.
+#: Where clouds give a pod an identity: AWS and most others, GKE, Azure, Alibaba Cloud; AWS and Google by IPv6. GKE's
+#: metadata server listens at 169.254.169.252: where nodes route by iptables, a policy sees that address alone.
 _METADATA: Final = {
-    "0.0.0.0/0": ["169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32"],
-    "::/0": ["fd00:ec2::254/128"],
+    "0.0.0.0/0": ["169.254.169.254/32", "169.254.169.252/32", "168.63.129.16/32", "100.100.100.200/32"],
+    "::/0": ["fd00:ec2::254/128", "fd20:ce::254/128"],
 }
 #: Rules that let pods reach all other addresses, the pod identities of EKS for one, which are link-local too. Some
 #: network plugins count no pods to addresses, and need the selector; some count no nodes to them, and need rules for

@@ -90,7 +90,7 @@ def _addresses(gateway: Mapping[str, Any]) -> list[str]:
 #: Names that lead to the control cluster itself or its cloud's metadata, wherever they are resolved.
 _INNER: Final = (".svc", ".pod", ".cluster.local", ".localhost", ".modelplane.internal", ".metadata.google.internal")
 #: Where clouds answer their own nodes, beside link-local addresses.
-_OF_CLOUDS: Final = frozenset({"168.63.129.16", "100.100.100.200", "fd00:ec2::254"})
+_OF_CLOUDS: Final = frozenset({"168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254"})
 
 
 def _is_inner(address: str) -> bool:
