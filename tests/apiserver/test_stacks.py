@@ -7,18 +7,22 @@ import pytest
 import yaml
 
 from apiserver.installed import RBAC, installed, refusal, refusal_of_change
-from apiserver.rights import binding
+from apiserver.rights import PROVIDER, binding
 from apiserver.server import Server
 from modelplane.model.names import GROUP, SYSTEM_NAMESPACE
 from modelplane_dev.folders import ROOT
 from modelplane_dev.plane.cluster import ADMIN, CROSSPLANE, TEAM
 from unit.compose_cluster.stacks import Cluster, stack
 
+#: As Crossplane's role for those who edit has it: every verb on our kinds and on the provider's, `use` among them.
 _EVERYTHING = {
     "apiVersion": f"{RBAC}/v1",
     "kind": "ClusterRole",
-    "metadata": {"name": "everything-of-ours"},
-    "rules": [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["*"]}],
+    "metadata": {"name": "everything-of-crossplane"},
+    "rules": [
+        {"apiGroups": [GROUP], "resources": ["managedclusters", "servingstacks"], "verbs": ["*"]},
+        {"apiGroups": [PROVIDER], "resources": ["*"], "verbs": ["*"]},
+    ],
 }
 
 

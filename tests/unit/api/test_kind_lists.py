@@ -1,10 +1,14 @@
 """Whatever lists our kinds has each that apis/ defines."""
 
+import json
+import re
 from importlib import import_module
+from typing import Any
 
 import pytest
 import yaml
 
+from modelplane.clouds import CLOUDS
 from modelplane.model.conditions import CONDITIONS
 from modelplane.model.names import GROUP
 from modelplane.preview import control_plane
@@ -41,6 +45,31 @@ def test_the_policy_on_inner_kinds_covers_each_of_them() -> None:
     policies = yaml.safe_load_all((ROOT / "install/inner-kinds.yaml").read_text())
     (rule,) = next(policies)["spec"]["matchConstraints"]["resourceRules"]
     assert set(rule["resources"]) == {KINDS[kind]["plural"] for kind in INNER}
+
+
+def policies() -> list[dict[str, Any]]:
+    """Return the admission policies of install/."""
+    files = (ROOT / "install").glob("*.yaml")
+    found = (each for file in files for each in yaml.safe_load_all(file.read_text()) if each)
+    return [each for each in found if each["kind"] == "ValidatingAdmissionPolicy"]
+
+
+def test_the_verb_use_is_asked_for_in_our_group_alone_because_roles_of_crossplane_have_every_verb_in_the_others() -> (
+    None
+):
+    written = {policy["metadata"]["name"]: json.dumps(policy) for policy in policies()}
+    asking = {name: words for name, words in written.items() if "check('use')" in words}
+    groups = {name: set(re.findall(r"authorizer\.group\('([^']*)'\)", words)) for name, words in asking.items()}
+    assert len(groups) > 1
+    assert groups == {name: {GROUP} for name in groups}
+
+
+def test_who_makes_what_clouds_are_made_of_is_asked_for_the_right_to_use_their_account() -> None:
+    (policy,) = (each for each in policies() if each["metadata"]["name"] == "modelplane-clouds")
+    (rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    composed = {kind.api_version.partition("/")[0] for cloud in CLOUDS.values() for kind in cloud.kinds}
+    assert set(rule["apiGroups"]) == composed
+    assert (rule["resources"], rule["operations"]) == (["*"], ["CREATE", "UPDATE"])
 
 
 def test_what_composes_on_clusters_is_deleted_in_the_background_alone() -> None:
