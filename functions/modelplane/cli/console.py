@@ -2,19 +2,34 @@
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Timer
+from typing import Final
 
 import click
 import yaml
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 #: Columns of output that does not go to a terminal.
 _WIDTH = 100
 #: Seconds after which a terminal shows progress.
 _PATIENCE = 2.0
+#: Characters that a terminal obeys; names, selectors and messages are what others have written.
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class _Showing(Console):
+    """A console that shows the characters that a terminal would obey."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield what is printed."""
+        for each in super().render(renderable, options):
+            text = _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], each.text)
+            yield each if each.control else each._replace(text=text)
 
 
 @contextmanager
@@ -25,11 +40,11 @@ def printing() -> Iterator[Console]:
     """
     forced = True if os.environ.get("CLICOLOR_FORCE", "0") != "0" else None
     if sys.stdout.isatty():
-        yield Console(highlight=False)
+        yield _Showing(highlight=False)
         return
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() and int(columns) else _WIDTH
-    console = Console(width=width, highlight=False, force_terminal=forced)
+    console = _Showing(width=width, highlight=False, force_terminal=forced)
     with console.capture() as captured:
         yield console
     for line in captured.get().splitlines():

@@ -1,7 +1,9 @@
 """What every command prints with."""
 
 import io
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 from rich.console import Console
 
-from given.manifests import hardware
+from given.manifests import cluster, deployment, hardware
 from modelplane.cli import console as printing
 from modelplane.cli import main
 from modelplane.model.fleet import Device
@@ -51,3 +53,15 @@ def test_only_a_terminal_shows_that_a_long_command_is_at_work(
     done = CliRunner().invoke(main, arguments, input=yaml.safe_dump_all([config_map(), hardware()]))
     assert done.exit_code == 0
     assert (shown in written.getvalue()) == terminal
+
+
+@pytest.mark.parametrize("arguments", [("preview", "-f"), ("plan", "--set", "team/evil.replicas=3", "--from")], ids=str)
+def test_a_terminal_obeys_nothing_that_a_team_has_written(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    evil = deployment("evil")
+    (device,) = evil["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"]
+    device["selectors"] = [{"cel": 'device.driver == "\x1b[2Jgone"'}]
+    file = tmp_path / "fleet.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [hardware(), cluster("east"), evil]}))
+    said = CliRunner().invoke(main, [*arguments, str(file)]).stdout
+    assert r"\x1b[2Jgone" in said
+    assert "\x1b" not in said
