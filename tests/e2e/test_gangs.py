@@ -76,6 +76,7 @@ def _images(fleet: Fleet, cluster: str) -> list[str]:
     return sorted(pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in serving)
 
 
+@pytest.mark.takes("south")
 @pytest.mark.proves("P30")
 def test_the_gang_that_a_bad_edit_broke_is_repaired_by_the_next_one_while_the_other_serves(fleet: Fleet) -> None:
     cluster = fleet.add_cluster("south", nodes=4)
