@@ -96,7 +96,9 @@ def pair(fleet_with_gateways: LiveFleet) -> Iterator[Pair]:
     pods = eventually(lambda: _pods(live), within=SOON)
     prefill, decode = pods["prefill"], pods["decode"]
     with ExitStack() as stack:
-        site.run_engines([prefill], POD_ADDRESSES)
+        for running in site.run_engines([prefill], POD_ADDRESSES).values():
+            # Another pod may get its address.
+            stack.callback(running.stop)
         inside = stack.enter_context(pod_network(site, _address(decode), 1))
         stack.enter_context(site.engine_in(inside, decode, DECODES_AT))
         stack.enter_context(sidecar(decode, inside))

@@ -38,17 +38,17 @@ def _joined(reason: str, message: str) -> str:
     return f"{reason}: {message}" if message else reason
 
 
-def _last_words(message: str) -> str:
+def _last_words(log: str) -> str:
     """Return a termination message, which is the end of a log; of a long one its last exception, else its end."""
-    words = " ".join(message.split())
+    words = " ".join(log.split())
     if len(words) <= _TERMINATION_LIMIT:
         return words
-    message = message[-_TERMINATION_BYTES:]
-    found = list(_EXCEPTION.finditer(message))
+    log = log[-_TERMINATION_BYTES:]
+    found = list(_EXCEPTION.finditer(log))
     if not found:
         return words[-_TERMINATION_LIMIT:]
     last = next((each for each in reversed(found) if _FOLLOWS not in each[1]), found[-1])
-    return " ".join(message[last.start() :].split())[:_TERMINATION_LIMIT]
+    return " ".join(log[last.start() :].split())[:_TERMINATION_LIMIT]
 
 
 def _ended(state: Mapping[str, Any]) -> str:
