@@ -55,14 +55,24 @@ def live_fleet() -> Iterator[Figure]:
         yield at_most(f"command line: get of {size}; peak memory", best.memory, GET_MEMORY, "MiB", exported.memory)
 
 
+#: Runs a command and prints its exit code, seconds and KiB. A process of its own, because Linux counts the memory of
+#: whoever starts a command as the command's.
+_METER = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(code, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
 def _run(command: Sequence[str], environment: dict[str, str], codes: Iterable[int] = (0,)) -> Used:
     """Run a command and return what it took; the processes that it waits for count as its own."""
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in codes:
-        raise ChildProcessError(f"{' '.join(command)} exits with {process.returncode}")
-    return Used(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    meter = [sys.executable, "-c", _METER, *command]
+    done = subprocess.run(meter, env=environment, capture_output=True, text=True, check=True)
+    code, seconds, memory = done.stdout.split()
+    if int(code) not in codes:
+        raise ChildProcessError(f"{' '.join(command)} exits with {code}")
+    return Used(float(seconds), float(memory) / 1024)
 
 
 def _fill(server: Server) -> None:
