@@ -89,8 +89,9 @@ def released(fleet: ControlPlane, world: World | None) -> ControlPlane:
     for kind in (each for each in ORDER_OF_KINDS if each != CLUSTER):
         for obj in control.list(kind):
             finalizers = [str(each) for each in obj["metadata"].get("finalizers") or ()]
-            if kept := [each for each in finalizers if each.endswith(_CROSSPLANE)]:
-                _set_finalizers(control, obj, [each for each in finalizers if each not in kept])
+            others = [each for each in finalizers if not each.endswith(_CROSSPLANE)]
+            if others != finalizers:
+                _set_finalizers(control, obj, others)
     return control
 
 

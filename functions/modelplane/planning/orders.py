@@ -45,29 +45,16 @@ class Order:
 ORDER: Final = Order()
 
 
-def turns(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
-    """Return few orders, which tell whether the order counts at all.
-
-    Each deployment of a group decides first in one and last in another: whoever gets the same with nobody before it and
-    with everybody before it gets the same in every order. Then, replicas go first from each of the clusters on which
-    room is `freed`.
-    """
-    rotations = [[(*group[at:], *group[:at]) for at in range(len(group))] for group in competing if len(group) > 1]
-    clusters = sorted(freed)
-    first = [Order(cluster=cluster) for cluster in clusters] if len(clusters) > 1 else []
-    return [*map(Order, _together(rotations)), *first]
-
-
 def orders(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
     """Return all orders of the deployments of a group, if there are up to EVERY of them, else some.
 
-    Some of them are returned with each cluster on which room is `freed`, too: replicas go first from it.
+    Where room is `freed` on several clusters, replicas also go first from each of them, with some of these orders.
     """
     found = _together([list(_orders(group)) for group in competing if len(group) > 1])
-    return [
-        *map(Order, found),
-        *(Order(order, cluster) for cluster in sorted(freed) for order in found[:_WITH_CLUSTERS]),
-    ]
+    clusters = sorted(freed)
+    first = found[:_WITH_CLUSTERS] or [()]
+    late = [Order(order, cluster) for cluster in clusters for order in first] if len(clusters) > 1 else []
+    return [*map(Order, found), *late]
 
 
 def _together(of_groups: Iterable[Iterable[Sequence[Name]]]) -> list[tuple[Name, ...]]:

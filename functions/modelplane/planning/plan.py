@@ -1,19 +1,19 @@
 """The plan of an edit: what is certain, what is contested and by whom, and what happens without it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from typing import Final
 
 from modelplane.planning.edits import CLUSTER, Edit
-from modelplane.planning.events import ABSENT, Event, Name, State, What, compare, read_states
+from modelplane.planning.events import ABSENT, Event, Name, State, compare, read_states
 from modelplane.planning.futures import Future, Step, play, released
-from modelplane.planning.orders import EVERY, groups, orders, turns
+from modelplane.planning.orders import EVERY, groups, orders
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
-from modelplane.preview.worlds import failing, publishing, slow
+from modelplane.preview.worlds import publishing, slow
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.trace import REPLICA
 from modelplane.reading.tree import Tree, mapping
@@ -76,50 +76,28 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     # Without drift, forks of the settled fleet have less to do.
     start = base if drift else calm
     first = play(start, edits, publishing(), steps=True)
-    ends = _Ends(before, known)
-    competing = _competing(start, ends.of(first), first.states, drift)
+
+    def events_of(future: Future) -> Events:
+        return compare(before, future.states, known=known, lost=future.lost)
+
+    competing = _competing(start, events_of(first), first.states, drift)
     freed = _freed(first, before)
-    futures = [first, *(play(start, edits, publishing(), order) for order in turns(competing, freed))]
-    if any(_counted(ends.of(each)) != _counted(ends.of(first)) for each in futures):
-        futures += [play(start, edits, publishing(), order) for order in orders(competing, freed)]
-    events = [ends.of(each) for each in (*futures, play(start, edits, slow(_SLOW, publishing())))]
+    futures = [first, *(play(start, edits, publishing(), order) for order in orders(competing, freed))]
+    events = [events_of(each) for each in (*futures, play(start, edits, slow(_SLOW, publishing())))]
     sure = _agreed(events)
-    hard = ends.targets(play(start, edits, failing(_fails(known), publishing())))
     # What its owner takes away is not lost.
     asked = [name for name in loaded if first.states.get(name, ABSENT).asked]
     served = {name: (loaded[name].serving, min(each.least.get(name, 0) for each in futures)) for name in asked}
     return Plan(
         as_of=as_of,
         settled=rests and all(each.settled for each in futures),
-        certain=tuple(sorted(_worded(sure, ends.of(first), hard))),
+        certain=tuple(_taken(sorted(event for found in events[0].values() for event in found), Counter(sure))),
         contested=tuple(_contests(events, sure, futures)),
         complete=all(len(group) <= EVERY for group in competing),
         timeline=first.steps,
         drift=tuple(sorted(event for found in drift.values() for event in found)),
         least={name: each for name, each in served.items() if each[1] < each[0]},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """Reads futures beside the states `before` the edit; `known` are the ModelReplicas that exist."""
-
-    before: Mapping[Name, State]
-    known: Sequence[str]
-
-    def of(self, future: Future) -> Events:
-        """Return the events of a future."""
-        return compare(self.before, future.states, known=self.known, lost=future.lost)
-
-    def targets(self, future: Future) -> Counter[tuple[Name, str]]:
-        """Return on which clusters each deployment has how many new replicas."""
-        there = {name: state.placed.keys() for name, state in self.before.items()}
-        return Counter(
-            (name, placed.cluster)
-            for name, state in future.states.items()
-            for replica, placed in state.placed.items()
-            if replica not in there.get(name, ())
-        )
 
 
 def _competing(
@@ -155,24 +133,6 @@ def _agreed(events: Sequence[Events]) -> Counter[Event]:
     sure = reduce(and_, bare)
     rest = [Counter(replace(event, replica="") for event in (each - sure).elements()) for each in bare]
     return sure + reduce(and_, rest)
-
-
-def _fails(known: Iterable[str]) -> Callable[[Tree], str | None]:
-    """Return the rule of a world in which no new replica starts."""
-    there = frozenset(known)
-    return lambda replica: None if replica["metadata"]["name"] in there else "does not start"
-
-
-def _worded(sure: Counter[Event], first: Events, hard: Counter[tuple[Name, str]]) -> Iterable[Event]:
-    """Yield the certain events with their reasons; what has no place until a new replica serves says so."""
-    left, places = Counter(sure), Counter(hard)
-    for event in _taken(sorted(event for found in first.values() for event in found), left):
-        place = (event.deployment, event.target)
-        if event.what in {What.STARTS, What.MOVES} and not places[place]:
-            yield replace(event, reason=f"{event.reason}; only once other replicas have made room")
-        else:
-            places[place] -= 1
-            yield event
 
 
 def _contests(events: Sequence[Events], sure: Counter[Event], futures: Sequence[Future]) -> Iterable[Contest]:
