@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.scheduling.matching.ways import EngineOption, Part
+from modelplane.scheduling.matching.ways import EngineOption, PodSet
 from modelplane.scheduling.pools.groups import Group, Groups, PodSlots, join, with_nodes
 from modelplane.scheduling.pools.hardware import PoolSize
 from modelplane.scheduling.room import room, rounding
@@ -23,8 +23,8 @@ LIMITS: Final = (4, 16, 64, rounding.MOST_WORK)
 
 
 def options_of(groups: list[Group]) -> list[EngineOption]:
-    parts = {each: Part(*each) for group in groups for each in with_nodes(group)}
-    return [EngineOption((), group, tuple(parts[each] for each in with_nodes(group))) for group in groups]
+    pod_sets = {each: PodSet(*each) for group in groups for each in with_nodes(group)}
+    return [EngineOption((), group, tuple(pod_sets[each] for each in with_nodes(group))) for group in groups]
 
 
 def alone(on: PoolSize, groups: Groups, options: list[EngineOption], start: int) -> int | None:

@@ -22,7 +22,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class RequestDemand:
     """A request: its count, the entries that satisfy it, in order, and what it is charged with by class."""
 
     count: int
@@ -31,7 +31,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchGoal:
     """What to search for: the first `most` demands, or the demands that claim exactly the classes `only`, in order."""
 
     most: int | None = None
@@ -45,9 +45,9 @@ class Vectors:
     number is free: it shows which side of a subtraction was larger.
     """
 
-    def __init__(self, node: Node, shares: Sequence[Share]) -> None:
+    def __init__(self, node: Node, requests: Sequence[RequestDemand]) -> None:
         self._counts = node.counts
-        asked = sum(share.count for share in shares)
+        asked = sum(request.count for request in requests)
         #: Bits of a number: enough for an entry's count and one more request, or for all requests, and the free bit.
         self._bits = max(2 * max(node.counts, default=0), asked).bit_length() + 1
         guard = 1 << (self._bits - 1)
@@ -65,9 +65,9 @@ class Vectors:
     def _vector(self, numbers: Mapping[int, int]) -> int:
         return sum(number << (self._bits * at) for at, number in numbers.items())
 
-    def steps(self, share: Share) -> dict[Key, int]:
+    def steps(self, request: RequestDemand) -> dict[Key, int]:
         """Return what a request adds to a vector, by the class it is claimed from."""
-        return {key: self._step(demand, share.count, self._fields[key]) for key, demand in share.demands.items()}
+        return {key: self._step(demand, request.count, self._fields[key]) for key, demand in request.demands.items()}
 
     def _step(self, demand: Demand, count: int, field: int) -> int:
         numbers = dict(enumerate(number for pair in demand for number in pair))

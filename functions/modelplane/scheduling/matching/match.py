@@ -16,13 +16,13 @@ from modelplane.model.refusal import NoDevice, Refusal, SelectorError, TooFewDev
 from modelplane.model.replica import Claim
 from modelplane.scheduling.matching.choices import Choices
 from modelplane.scheduling.matching.closest import Stop, closest_device
-from modelplane.scheduling.matching.demands import Choice, Key, Node, Share, Wanted
+from modelplane.scheduling.matching.demands import Choice, Key, Node, RequestDemand, SearchGoal
 from modelplane.scheduling.matching.selectors import CHARGED_STATES, Verdicts
 from modelplane.scheduling.pools import Demand, Hardware, taken_of
 from modelplane.scheduling.search_budget import Meter
 
 Claims = tuple[Claim, ...]
-_EVERY = Wanted()
+_EVERY = SearchGoal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class MemberOption:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DeviceMatch:
     """What a request finds on a node: the entries that satisfy it, and those that no error rules out.
 
     `charged`: the entries with which a pod that claims from their class is charged, mostly those that satisfy it.
@@ -50,31 +50,31 @@ def keys_of(hardware: Hardware) -> tuple[Key, ...]:
     return tuple(device.device_class or "" if device.claim is ClaimKind.DRA else None for device in hardware.devices)
 
 
-def wish_of(verdicts: Verdicts, keys: tuple[Key, ...]) -> Wish:
-    """Return the wish that verdicts on the entries of a node give."""
+def match_devices(verdicts: Verdicts, keys: tuple[Key, ...]) -> DeviceMatch:
+    """Return what a request finds on a node whose entries have these verdicts."""
     blurred: frozenset[Key] = frozenset()
     if sum([verdict.states for verdict in verdicts]) > CHARGED_STATES:
         states = dict.fromkeys(keys, 0)
         for key, verdict in zip(keys, verdicts, strict=True):
             states[key] += verdict.states
         blurred = frozenset(key for key, number in states.items() if number > CHARGED_STATES)
-    return _wish(tuple([verdict.outcome for verdict in verdicts]), keys, blurred)
+    return _matched(tuple([verdict.outcome for verdict in verdicts]), keys, blurred)
 
 
 @lru_cache(maxsize=1024)
-def _wish(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...], blurred: frozenset[Key]) -> Wish:
-    """Return the wish of these outcomes; for `blurred` classes the charged entries are not determined."""
+def _matched(outcomes: tuple[Outcome, ...], keys: tuple[Key, ...], blurred: frozenset[Key]) -> DeviceMatch:
+    """Return what a request with these outcomes finds; for `blurred` classes the charged entries are not determined."""
     failing = {key for key, outcome in zip(keys, outcomes, strict=True) if outcome is Outcome.ERROR} - {None}
     matching = tuple(entry for entry, outcome in enumerate(outcomes) if outcome is Outcome.MATCH)
     usable = tuple(entry for entry in matching if keys[entry] not in failing)
     charged = tuple(entry for entry, key in enumerate(keys) if entry in matching or key in blurred)
-    return Wish(matching, usable, charged)
+    return DeviceMatch(matching, usable, charged)
 
 
-def _share(request: DeviceRequest, wish: Wish, entries: tuple[int, ...], node: Node) -> Share:
+def _demand(request: DeviceRequest, matched: DeviceMatch, entries: tuple[int, ...], node: Node) -> RequestDemand:
     """Return a request for the search, charged with all matching entries of the class that it takes from."""
     by_class: dict[Key, list[int]] = {}
-    for entry in wish.charged:
+    for entry in matched.charged:
         by_class.setdefault(node.keys[entry], []).append(entry)
     nothing = ((0, 0),) * len(node.counts)
     demands: Mapping[Key, Demand] = {
@@ -82,14 +82,18 @@ def _share(request: DeviceRequest, wish: Wish, entries: tuple[int, ...], node: N
         for key, of_class in by_class.items()
     }
     usable = {node.keys[entry] for entry in entries}
-    return Share(request.count, entries, {key: demands[key] for key in demands if key in usable})
+    return RequestDemand(request.count, entries, {key: demands[key] for key in demands if key in usable})
 
 
 def _search(
-    member: Member, wishes: Sequence[Wish], entries: Sequence[tuple[int, ...]], node: Node, wanted: Wanted = _EVERY
+    member: Member,
+    matches: Sequence[DeviceMatch],
+    entries: Sequence[tuple[int, ...]],
+    node: Node,
+    goal: SearchGoal = _EVERY,
 ) -> Choices:
-    found = zip(member.requests, wishes, entries, strict=True)
-    return Choices(node, [_share(request, wish, allowed, node) for request, wish, allowed in found], wanted)
+    found = zip(member.requests, matches, entries, strict=True)
+    return Choices(node, [_demand(request, matched, allowed, node) for request, matched, allowed in found], goal)
 
 
 def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOption, ...]:
@@ -109,7 +113,7 @@ def _options(member: Member, found: Mapping[Demand, Choice]) -> tuple[MemberOpti
 
 
 def match_member(
-    engine: str, member: Member, wishes: Sequence[Wish], node: Node, meter: Meter
+    engine: str, member: Member, matches: Sequence[DeviceMatch], node: Node, meter: Meter
 ) -> tuple[MemberOption, ...] | Refusal:
     """Return one option for each distinct demand in declared order, or why the member can claim nothing.
 
@@ -117,22 +121,22 @@ def match_member(
     matches anything and claims nothing. Raises OutOfStatesError.
     """
     requests = member.requests
-    for request, wish in zip(requests, wishes, strict=True):
-        if not wish.matching:
+    for request, matched in zip(requests, matches, strict=True):
+        if not matched.matching:
             return NoDevice(engine, request.name, 0)
-    for request, wish in zip(requests, wishes, strict=True):
-        has = max(node.counts[entry] for entry in wish.matching)
+    for request, matched in zip(requests, matches, strict=True):
+        has = max(node.counts[entry] for entry in matched.matching)
         if has < request.count:
             return TooFewDevices(engine, request.name, has, request.count)
-    usable, matching = [wish.usable for wish in wishes], [wish.matching for wish in wishes]
+    usable, matching = [matched.usable for matched in matches], [matched.matching for matched in matches]
     if not _enough(member, matching, node):
-        return _too_few_in_all(engine, member, wishes, node)
+        return _too_few_in_all(engine, member, matches, node)
     if _enough(member, usable, node):
-        search = _search(member, wishes, usable, node)
+        search = _search(member, matches, usable, node)
         if found := search.run(meter):
             return _options(member, found)
     if usable != matching:
-        search = _search(member, wishes, matching, node, Wanted(most=1))
+        search = _search(member, matches, matching, node, SearchGoal(most=1))
         if search.run(meter):
             return SelectorError("", "")
     at, has = search.deepest
@@ -140,16 +144,16 @@ def match_member(
 
 
 def match_classes(
-    member: Member, classes: tuple[str, ...], wishes: Sequence[Wish], node: Node, meter: Meter
+    member: Member, classes: tuple[str, ...], matches: Sequence[DeviceMatch], node: Node, meter: Meter
 ) -> tuple[MemberOption, ...]:
     """Return the options that claim from exactly these classes, in the order of the member's claims; () for none.
 
     Raises OutOfStatesError.
     """
-    usable = [wish.usable for wish in wishes]
+    usable = [matched.usable for matched in matches]
     if not _enough(member, usable, node):
         return ()
-    return _options(member, _search(member, wishes, usable, node, Wanted(only=classes)).run(meter))
+    return _options(member, _search(member, matches, usable, node, SearchGoal(only=classes)).run(meter))
 
 
 def _enough(member: Member, entries: Sequence[tuple[int, ...]], node: Node) -> bool:
@@ -158,11 +162,11 @@ def _enough(member: Member, entries: Sequence[tuple[int, ...]], node: Node) -> b
     return all(entries) and sum(request.count for request in member.requests) <= capacity
 
 
-def _too_few_in_all(engine: str, member: Member, wishes: Sequence[Wish], node: Node) -> TooFewDevices:
+def _too_few_in_all(engine: str, member: Member, matches: Sequence[DeviceMatch], node: Node) -> TooFewDevices:
     """Return the refusal of the request that finds too few devices when each takes the entry with the most left."""
     left = list(node.counts)
-    for request, wish in zip(member.requests, wishes, strict=True):
-        entry = max(wish.matching, key=lambda entry: left[entry])
+    for request, matched in zip(member.requests, matches, strict=True):
+        entry = max(matched.matching, key=lambda entry: left[entry])
         if left[entry] < request.count:
             break
         left[entry] -= request.count
@@ -200,12 +204,13 @@ def _stops(verdicts: Verdicts, hardware: Hardware) -> list[Stop]:
 def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:
     """Return the refusal for the first selector that fails with an error on a device of a class it could claim."""
     keys = keys_of(hardware)
-    wishes = [wish_of(of_request, keys) for of_request in verdicts]
+    matches = [match_devices(of_request, keys) for of_request in verdicts]
     return next(
         _selector_error(request.selectors[verdict.selector], device, verdict.why)
-        for request, wish, of_request in zip(member.requests, wishes, verdicts, strict=True)
+        for request, matched, of_request in zip(member.requests, matches, verdicts, strict=True)
         for key, device, verdict in zip(keys, hardware.devices, of_request, strict=True)
-        if verdict.outcome is Outcome.ERROR and key in {keys[entry] for entry in set(wish.matching) - set(wish.usable)}
+        if verdict.outcome is Outcome.ERROR
+        and key in {keys[entry] for entry in set(matched.matching) - set(matched.usable)}
     )
 
 

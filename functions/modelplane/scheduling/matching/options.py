@@ -15,15 +15,15 @@ from modelplane.lru import FairLru
 from modelplane.model.deployment import Engine, Member, Profile
 from modelplane.model.refusal import NotClaimable, Refusal, SearchBound, of_profile
 from modelplane.scheduling.matching.demands import Node
-from modelplane.scheduling.matching.match import Wish, explain, keys_of, wish_of
+from modelplane.scheduling.matching.match import DeviceMatch, explain, keys_of, match_devices
 from modelplane.scheduling.matching.selectors import PassVerdicts, Verdicts
 from modelplane.scheduling.matching.ways import (
     Classes,
     ClusterWays,
     EngineOption,
     EngineWays,
-    EngineWishes,
     OptionsByPool,
+    WaysKey,
     find_ways,
     weigh_ways,
 )
@@ -107,10 +107,10 @@ def _only(verdicts: Verdicts, entry: int) -> Verdicts:
     )
 
 
-def _only_entry(wish: Wish, entry: int) -> Wish:
-    """Return a wish for the pool's GPUs; the pod is still charged with the other entries Kubernetes may give it."""
-    matching, usable = ({entry}.intersection(found) for found in (wish.matching, wish.usable))
-    return Wish(tuple(matching), tuple(usable), wish.charged)
+def _only_entry(matched: DeviceMatch, entry: int) -> DeviceMatch:
+    """Return the match of a request for the pool's GPUs; the pod is charged with others it may get, too."""
+    matching, usable = ({entry}.intersection(found) for found in (matched.matching, matched.usable))
+    return DeviceMatch(tuple(matching), tuple(usable), matched.charged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,11 +129,11 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """The selectors of an engine evaluated on hardware: by member and request, the verdicts and the resulting wish."""
+    """The selectors of an engine evaluated on hardware: by member and request, the verdicts and the match."""
 
     verdicts: tuple[tuple[Verdicts, ...], ...]
     node: Node
-    wishes: tuple[tuple[Wish, ...], ...]
+    matches: tuple[tuple[DeviceMatch, ...], ...]
 
 
 class Options:
@@ -202,7 +202,7 @@ class Options:
             evaluated = self._evaluated[target, hardware] = self._evaluate(target, hardware)
         if isinstance(evaluated, SearchBound):
             return self._undecided(engine, evaluated)
-        found = find_ways(EngineWishes(engine, evaluated.node, evaluated.wishes, classes), self.budget)
+        found = find_ways(WaysKey(engine, evaluated.node, evaluated.matches, classes), self.budget)
         if isinstance(found, SearchBound):
             return self._undecided(engine, found)
         return EngineMatch(found, of_profile(found.refusal[1], self.profile) if found.refusal else None)
@@ -242,21 +242,21 @@ class Options:
     def _evaluate(self, target: _Target, hardware: Hardware) -> _Evaluated | SearchBound:
         """Evaluate the selectors of an engine on hardware that is narrowed to the devices that a pod asks for."""
         keys, engine = keys_of(hardware), target.engine
-        verdicts, wishes = [], []
+        verdicts, matches = [], []
         for member in engine.members:
-            of_member, wished = [], []
+            of_member, of_requests = [], []
             for request in member.requests:
                 found = self._verdicts.on(request.selectors, hardware)
                 if isinstance(found, SearchBound):
                     return found
                 only = target.gpu if request.gpu else None
                 of_member.append(found if only is None else _only(found, only))
-                wish = wish_of(found, keys)
-                wished.append(wish if only is None else _only_entry(wish, only))
+                matched = match_devices(found, keys)
+                of_requests.append(matched if only is None else _only_entry(matched, only))
             verdicts.append(tuple(of_member))
-            wishes.append(tuple(wished))
+            matches.append(tuple(of_requests))
         node = Node(hardware.counts, keys, hardware.node)
-        return _Evaluated(tuple(verdicts), node, tuple(wishes))
+        return _Evaluated(tuple(verdicts), node, tuple(matches))
 
     def on(self, shape: Shape) -> ClusterOptions:
         """Return the options on pools of this shape; pools without nodes are included, and never have room."""

@@ -13,7 +13,7 @@ from modelplane.model.refusal import Refusal, SearchBound, rank
 from modelplane.model.replica import StampedEngine, StampedMember
 from modelplane.model.resources import NOTHING
 from modelplane.scheduling.matching.demands import Node
-from modelplane.scheduling.matching.match import Claims, MemberOption, Wish, match_classes, match_member
+from modelplane.scheduling.matching.match import Claims, DeviceMatch, MemberOption, match_classes, match_member
 from modelplane.scheduling.pools import (
     Demand,
     Group,
@@ -36,7 +36,7 @@ _COMBINATION = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class PodSet:
     """Pods of a group that are alike. Options of an engine share the object, which makes look-ups fast."""
 
     demand: Demand
@@ -47,13 +47,13 @@ class Part:
 class EngineOption:
     """What the members of an engine can claim on the nodes of a pool, and the group that their pods form there.
 
-    `parts` are the pods of the group that need a node of their own, `size` is their number, and `deviceless` is the
+    `pod_sets` are the pods of the group that need a node of their own, `size` is their number, and `deviceless` is the
     number of pods that take no device.
     """
 
     claims: tuple[Claims, ...]
     group: Group
-    parts: tuple[Part, ...]
+    pod_sets: tuple[PodSet, ...]
     size: int = field(init=False)
     deviceless: int = field(init=False)
 
@@ -109,14 +109,14 @@ def combine(
     `devices` is the number of device entries of the nodes. Raises OutOfStatesError.
     """
     found: dict[object, EngineOption] = {}
-    parts: dict[tuple[Demand, int], Part] = {}
+    pod_sets: dict[tuple[Demand, int], PodSet] = {}
     for chosen in product(*members):
         meter.spend(_COMBINATION)
         pods = ((each.demand, member.pods * engine.copies) for member, each in zip(engine.members, chosen, strict=True))
         formed = group(pods, devices)
         key = formed, tuple([bool(each.claims) for each in chosen])
         if key not in found:
-            shared = tuple([parts.setdefault(each, Part(*each)) for each in with_nodes(formed)])
+            shared = tuple([pod_sets.setdefault(each, PodSet(*each)) for each in with_nodes(formed)])
             found[key] = EngineOption(tuple(each.claims for each in chosen), formed, shared)
             meter.check(len(found))
     return tuple(option for option in found.values() if any(option.claiming))
@@ -131,26 +131,26 @@ def weigh_ways(found: ClusterWays) -> int:
 Classes = tuple[tuple[str, ...], ...]
 
 
-class EngineWishes(NamedTuple):
+class WaysKey(NamedTuple):
     """All that a match depends on: which entries satisfy which request, whatever the devices are.
 
-    `wishes` are what the requests of each member find on the node. `classes` are the ones it has to claim, None for
+    `matches` are what the requests of each member find on the node. `classes` are the ones it has to claim, None for
     any.
     """
 
     engine: Engine
     node: Node
-    wishes: tuple[tuple[Wish, ...], ...]
+    matches: tuple[tuple[DeviceMatch, ...], ...]
     classes: Classes | None
 
 
-def _search(key: EngineWishes, meter: Meter) -> EngineWays:
-    engine, node, wishes, classes = key
+def _search(key: WaysKey, meter: Meter) -> EngineWays:
+    engine, node, matches, classes = key
     if classes is not None:
         return _match_classes(key, classes, meter)
     found = [
         _with_resources(match_member(engine.name, member, of_member, node, meter), engine, member, node)
-        for member, of_member in zip(engine.members, wishes, strict=True)
+        for member, of_member in zip(engine.members, matches, strict=True)
     ]
     failed = [(at, refusal) for at, refusal in enumerate(found) if isinstance(refusal, Refusal)]
     members = [() if isinstance(options, Refusal) else options for options in found]
@@ -159,10 +159,10 @@ def _search(key: EngineWishes, meter: Meter) -> EngineWays:
     return EngineWays(combine(engine, members, len(node.counts), meter), could_claim, refusal)
 
 
-def _match_classes(key: EngineWishes, classes: Classes, meter: Meter) -> EngineWays:
+def _match_classes(key: WaysKey, classes: Classes, meter: Meter) -> EngineWays:
     found = [
         _with_resources(match_classes(member, claimed, of_member, key.node, meter), key.engine, member, key.node)
-        for member, claimed, of_member in zip(key.engine.members, classes, key.wishes, strict=True)
+        for member, claimed, of_member in zip(key.engine.members, classes, key.matches, strict=True)
     ]
     members = [() if isinstance(options, Refusal) else options for options in found]
     return EngineWays(combine(key.engine, members, len(key.node.counts), meter))
@@ -180,18 +180,18 @@ def _with_resources(
     return tuple(replace(each, demand=each.demand + asked) for each in options)
 
 
-def _weigh(key: EngineWishes, found: EngineWays | SearchBound) -> int:
-    """Return about how many bytes an entry keeps alive: the texts of the engine, its wishes, and its options."""
+def _weigh(key: WaysKey, found: EngineWays | SearchBound) -> int:
+    """Return about how many bytes an entry keeps alive: the texts of the engine, its matches, and its options."""
     texts = sum(len(text) for member in key.engine.members for request in member.requests for text in request.selectors)
-    wishes = sum(len(each.matching) + len(each.usable) for of_member in key.wishes for each in of_member)
+    matches = sum(len(each.matching) + len(each.usable) for of_member in key.matches for each in of_member)
     options = 0 if isinstance(found, SearchBound) else len(found.options)
-    return 3000 + texts + 8 * wishes + options * (500 + 100 * len(key.node.counts))
+    return 3000 + texts + 8 * matches + options * (500 + 100 * len(key.node.counts))
 
 
-MATCHES: Searches[EngineWishes, EngineWays] = Searches(_REMEMBERED, _weigh)
+MATCHES: Searches[WaysKey, EngineWays] = Searches(_REMEMBERED, _weigh)
 
 
-def find_ways(key: EngineWishes, budget: SearchBudget) -> EngineWays | SearchBound:
+def find_ways(key: WaysKey, budget: SearchBudget) -> EngineWays | SearchBound:
     """Return the ways of an engine, or why they were not found within the budget."""
     return MATCHES.find(key, budget, lambda meter: _search(key, meter))
 

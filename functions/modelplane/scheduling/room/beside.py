@@ -1,20 +1,20 @@
 """The room that the groups of a pool leave for one more group, checked for one option after another.
 
-The options of an engine are combinations of few demands, so what the check of one option finds about its parts is
+The options of an engine are combinations of few demands, so what the check of one option finds about its pod sets is
 reused for the others. Room only shrinks as groups are added: what had none has none beside more groups either.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from modelplane.scheduling.matching import EngineOption, Part
+from modelplane.scheduling.matching import EngineOption, PodSet
 from modelplane.scheduling.pools import Group, Groups, PodSlots, count_deviceless, join, size, with_nodes
 from modelplane.scheduling.room.blocking import PoolGroups
 from modelplane.scheduling.room.room import room_states
 from modelplane.scheduling.room.rounding import are_few, rounded
 from modelplane.scheduling.search_budget import Meter
 
-#: Up to so many options are checked whole: checking their parts first would save little.
+#: Up to so many options are checked whole: checking their pod sets first would save little.
 _FEW = 4
 #: Options that count as one state when earlier checks already show that they have no room.
 _GLANCES = 16
@@ -34,18 +34,18 @@ class PoolView:
 
 
 class Beside:
-    """The groups on a pool, and what is known about parts of one more group.
+    """The groups on a pool, and what is known about pod sets of one more group.
 
-    `free` is an upper bound, by part, of the nodes left for its pods: 0 where other groups would then lack some.
+    `free` is an upper bound, by pod set, of the nodes left for its pods: 0 where other groups would then lack some.
     """
 
-    def __init__(self, pool: PoolView, groups: Groups, free: Mapping[Part, int] | None = None) -> None:
+    def __init__(self, pool: PoolView, groups: Groups, free: Mapping[PodSet, int] | None = None) -> None:
         self._pool = pool
         self._groups = groups
         self._pods = sum([size(group) * many for group, many in groups])
         self._deviceless = count_deviceless(groups)
         self._free = dict(free or {})
-        self._asked: set[Part] = set()
+        self._asked: set[PodSet] = set()
         self._others: PoolGroups | None = None
         self._demands = sum([len(group) for group, _ in groups])
 
@@ -65,8 +65,8 @@ class Beside:
             option = options[at]
             if option.size <= unused and not self._fills(option):
                 return at
-            for part in option.parts:
-                if free.get(part, nodes) < option.size:
+            for pods in option.pod_sets:
+                if free.get(pods, nodes) < option.size:
                     break
             else:
                 if self._has_room(option):
@@ -74,27 +74,27 @@ class Beside:
         return None
 
     def _has_room(self, option: EngineOption) -> bool:
-        for part in option.parts:
-            if part not in self._asked:
-                self._asked.add(part)
-                self._free[part] = self._free_for(part, alone=len(option.parts) == 1)
-            if self._free[part] < option.size:
+        for pods in option.pod_sets:
+            if pods not in self._asked:
+                self._asked.add(pods)
+                self._free[pods] = self._free_for(pods, alone=len(option.pod_sets) == 1)
+            if self._free[pods] < option.size:
                 return False
         if self._is_exact(option.group) and not self._fills(option):
             return not self._strands(with_nodes(option.group))
         return self._pool.holds(join(self._groups, option.group))
 
-    def _free_for(self, part: Part, *, alone: bool) -> int:
-        """Return an upper bound of the nodes left for pods of a part; `alone`: the option has no other part."""
+    def _free_for(self, pods: PodSet, *, alone: bool) -> int:
+        """Return an upper bound of the nodes left for a pod set; `alone`: the option has no other."""
         if not self._pool.holds(self._groups):
             return 0
         there = self._there()
         before = there.compared
-        free = self._pool.nodes - there.blocked_for(part.demand)
+        free = self._pool.nodes - there.blocked_for(pods.demand)
         self._pool.meter.spend(1 + (there.compared - before) * (1 + self._demands // _WEIGHED))
-        group = ((part.demand, part.pods),)
-        # A rounded part may lack room although the whole option has it; an exact part never does.
-        lacks = free < part.pods or (not alone and self._is_exact(group) and self._strands(group))
+        group = ((pods.demand, pods.pods),)
+        # A rounded pod set may lack room although the whole option has it; an exact one never does.
+        lacks = free < pods.pods or (not alone and self._is_exact(group) and self._strands(group))
         return 0 if lacks else free
 
     def _fills(self, option: EngineOption) -> bool:

@@ -37,8 +37,8 @@ def _takes_part(engine: Engine, placed: PoolOption, where: Layout) -> bool:
         return False
     counts = pool.hardware.counts
     whole = (
-        any(surely >= count > 0 for (surely, _), count in zip(part.demand, counts, strict=False))
-        for part in placed.option.parts
+        any(surely >= count > 0 for (surely, _), count in zip(pods.demand, counts, strict=False))
+        for pods in placed.option.pod_sets
     )
     return not all(whole)
 
