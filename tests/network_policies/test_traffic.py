@@ -1,6 +1,6 @@
 """Which traffic the NetworkPolicies of teams' namespaces allow, as the pages say it, by an independent evaluator.
 
-The pages are docs/give-rights.md ("Wall teams off from each other") and SECURITY.md. What is shown is what the policies
+The pages are docs/give-rights.md ("Isolate teams from each other") and SECURITY.md. What is shown is what the policies
 say. Whether they hold on a cluster is up to its network plugin.
 """
 
@@ -164,9 +164,9 @@ def test_isolation_says_which_namespaces_are_closed(
 
 
 def test_every_way_into_a_closed_namespace_is_one_that_the_pages_name() -> None:
-    walls = [each for each in closed().policies if "ingress" in each["spec"]]
-    for way in walls[0]["spec"]["ingress"][0]["from"]:
-        narrowed = copy.deepcopy(walls)
+    ingress = [each for each in closed().policies if "ingress" in each["spec"]]
+    for way in ingress[0]["spec"]["ingress"][0]["from"]:
+        narrowed = copy.deepcopy(ingress)
         for policy in narrowed:
             policy["spec"]["ingress"][0]["from"].remove(way)
         assert not all(verdicts(closed(), REACHES.values(), narrowed)), f"no row needs {way}"

@@ -86,7 +86,7 @@ def after(topology: str, replica: Mapping[str, Any]) -> dict[str, Any]:
     return manifests({name: made.build() for name, made in replicas.run(replica, observed).desired.items()})
 
 
-def without_walls(composed: Mapping[str, Any]) -> dict[str, Any]:
+def without_isolation(composed: Mapping[str, Any]) -> dict[str, Any]:
     """Return manifests without what NetworkPolicies say: a version may close more, which restarts nothing."""
     return {
         resource: {**made, "spec": None} if made and made["kind"] == "NetworkPolicy" else made
@@ -97,7 +97,7 @@ def without_walls(composed: Mapping[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("topology", ENGINES)
 def test_what_runs_keeps_its_names_and_is_composed_as_it_was(topology: str) -> None:
     left = ENGINES[topology]
-    assert without_walls(after(topology, left["replica"])) == without_walls(manifests(left["objects"]))
+    assert without_isolation(after(topology, left["replica"])) == without_isolation(manifests(left["objects"]))
 
 
 @pytest.mark.parametrize("topology", ENGINES)

@@ -117,7 +117,7 @@ class Cluster(BaseModel):
 
 
 class Stack(BaseModel):
-    """The walls between the teams on the cluster, and the parts of the serving stack. Where a part is set, Modelplane cares for all of them: Managed, which is meant where a part is left out, installs it unless it is there already; Present only checks for it. Where none is set, Modelplane installs and checks for none but the gateway."""
+    """How teams on the cluster are isolated from each other, and the parts of the serving stack. Where a part is set, Modelplane cares for all of them: Managed, which is meant where a part is left out, installs it unless it is there already; Present only checks for it. Where none is set, Modelplane installs and checks for none but the gateway."""
 
     isolation: Literal["Open", "NewNamespaces", "Enforced"] = "NewNamespaces"
     egress: Literal["None", "NoMetadata", "Restricted"] | None = None
@@ -218,7 +218,7 @@ class InferenceClusterSpec(BaseModel):
     nodePools: list[NodePool] | None = None
 
 
-class Walls(BaseModel):
+class TeamIsolation(BaseModel):
     """What isolates teams on the cluster, of the InferenceCluster that has it; missing where that is this one, whose spec.stack applies."""
 
     isolation: str | None = None
@@ -320,7 +320,7 @@ class InferenceClusterStatus(BaseModel):
     namespace: str | None = None
     clusterUID: str | None = None
     sharedWith: list[str] | None = None
-    walls: Walls | None = None
+    teamIsolation: TeamIsolation | None = None
     replicas: int | None = None
     charges: Charges | None = None
     providerConfigRef: ProviderConfigRef | None = None

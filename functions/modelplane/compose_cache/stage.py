@@ -12,7 +12,7 @@ from modelplane.composing.namespace import find_unclaimed
 from modelplane.composing.site import Site
 from modelplane.model.observation import Gap
 from modelplane.model.staging import StagingPhase
-from modelplane.observed.cluster import mistaken, read_cluster, read_walls
+from modelplane.observed.cluster import mistaken, read_cluster, read_team_isolation
 from modelplane.observed.fields import count, mapping, mappings, text
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.tolerations import read_tolerations
@@ -26,7 +26,7 @@ def _site(request: Request, spec: CacheSpec, cluster: Object) -> Site:
     published = text(mapping(mapping(cluster.body.get("status")).get("providerConfigRef")).get("name"))
     made = request.observed.get(volume_resource(cluster.name, spec.volume))
     config = published or (read_remote(made).config if made else "")
-    return Site(request.composite.namespace, cluster.name, config, read_walls(cluster))
+    return Site(request.composite.namespace, cluster.name, config, read_team_isolation(cluster))
 
 
 def _tolerations(cluster: Object) -> tuple[Mapping[str, Any], ...]:

@@ -251,7 +251,7 @@ def status(
         "namespace": SYSTEM_NAMESPACE,
         "clusterUID": observation.uid or None,
         "sharedWith": _shared_with(observation),
-        "walls": shared.walls,
+        "teamIsolation": shared.isolation,
         "providerConfigRef": config if exists else None,
         "gateway": dict(observation.address) or None,
         "cache": _cache(provision),

@@ -7,8 +7,8 @@ from typing import Any, Final
 from modelplane.compose_cluster import gateway
 from modelplane.compose_cluster.observation import ClusterObservation
 from modelplane.composing import requirements as require
-from modelplane.model.fleet import Walls
-from modelplane.observed.cluster import read_walls
+from modelplane.model.fleet import TeamIsolation
+from modelplane.observed.cluster import read_team_isolation
 from modelplane.observed.fields import mapping, texts
 from modelplane.step import Object, Request
 
@@ -19,23 +19,23 @@ _UNTIL: Final = "nothing is placed here until then, because deleting that one wo
 class Shared:
     """The result of reading the InferenceCluster that has the cluster.
 
-    `walls` are published in the status: those of the cluster, None where the InferenceCluster's own apply. `waits` is
-    why nothing may be placed yet, "" if something may. `caveat` names fields of the own spec that do not apply.
+    `isolation` is published in the status: that of the cluster, None where the InferenceCluster's own applies. `waits`
+    is why nothing may be placed yet, "" if something may. `caveat` names fields of the own spec that do not apply.
     """
 
-    walls: Mapping[str, Any] | None = None
+    isolation: Mapping[str, Any] | None = None
     waits: str = ""
     caveat: str = ""
 
 
-def _walls(walls: Walls) -> dict[str, Any]:
+def _published(isolation: TeamIsolation) -> dict[str, Any]:
     """Return what isolates teams on a whole cluster as `spec.stack` has it; the rest is of each InferenceCluster."""
     return {
-        "isolation": str(walls.isolation),
-        **({"egress": str(walls.egress)} if walls.egress else {}),
-        "egressCIDRs": list(walls.egress_cidrs),
-        "gatewayCIDRs": list(walls.gateway_cidrs),
-        "podSecurity": "Enforce" if walls.enforces_pod_security else "Warn",
+        "isolation": str(isolation.isolation),
+        **({"egress": str(isolation.egress)} if isolation.egress else {}),
+        "egressCIDRs": list(isolation.egress_cidrs),
+        "gatewayCIDRs": list(isolation.gateway_cidrs),
+        "podSecurity": "Enforce" if isolation.enforces_pod_security else "Warn",
     }
 
 
@@ -45,18 +45,18 @@ def read(request: Request, observation: ClusterObservation) -> Shared:
     holder = observation.sharing.of_another(own.name)
     if not holder:
         unknown = not observation.sharing.holder
-        return Shared(observation.last.get("walls") if unknown else None)
+        return Shared(observation.last.get("teamIsolation") if unknown else None)
     found = request.one(require.cluster(holder))
     if not isinstance(found, Object):
-        return Shared(observation.last.get("walls"))
-    walls, asked = _walls(read_walls(found)), mapping(mapping(own.body.get("spec")).get("stack"))
-    fields = {**walls, "egress": walls.get("egress")}
+        return Shared(observation.last.get("teamIsolation"))
+    isolation, asked = _published(read_team_isolation(found)), mapping(mapping(own.body.get("spec")).get("stack"))
+    fields = {**isolation, "egress": isolation.get("egress")}
     differing = [f"spec.stack.{field}" for field in fields if field in asked and asked[field] != fields[field]]
     caveat = f"{', '.join(differing)}: InferenceCluster {holder} has the cluster, and its spec.stack applies"
     knows = own.name in texts(mapping(found.body.get("status")).get("sharedWith"))
     waits = f"InferenceCluster {holder}, which has the cluster, has not seen yet that {own.name} shares it; {_UNTIL}"
     return Shared(
-        walls,
+        isolation,
         waits if gateway.is_ours(observation.gateway) and not knows else "",
         caveat if differing else "",
     )

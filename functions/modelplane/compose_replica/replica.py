@@ -20,11 +20,11 @@ from modelplane.composing.namespace import find_unclaimed
 from modelplane.composing.orphan import waits
 from modelplane.composing.site import Site
 from modelplane.model.conditions import Reason
-from modelplane.model.fleet import Walls
+from modelplane.model.fleet import TeamIsolation
 from modelplane.model.names import LABEL_DEPLOYMENT
 from modelplane.model.observation import Malformed
 from modelplane.observed.bounds import find_over_bound
-from modelplane.observed.cluster import read_cluster, read_walls
+from modelplane.observed.cluster import read_cluster, read_team_isolation
 from modelplane.observed.fields import labels, mapping
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.observed.stamp import stamp_digest
@@ -39,8 +39,8 @@ def _find_refusal(request: Request, spec: ReplicaSpec) -> Obstacle | None:
 
 def _site(request: Request, spec: ReplicaSpec, config: str) -> Site:
     cluster = request.one(require.cluster(spec.cluster))
-    walls = read_walls(cluster) if isinstance(cluster, Object) else Walls()
-    return Site(request.composite.namespace, spec.cluster, config, walls)
+    isolation = read_team_isolation(cluster) if isinstance(cluster, Object) else TeamIsolation()
+    return Site(request.composite.namespace, spec.cluster, config, isolation)
 
 
 def _resolve(
@@ -112,7 +112,7 @@ def _compose(request: Request, spec: ReplicaSpec) -> Result:
     if denied := _find_denied(request, spec, order):
         return hold(request, spec, denied, requirements)
     deployment = labels(request.composite).get(LABEL_DEPLOYMENT, "")
-    drops_all = builder.drops_all(request.observed, order, asked=site.walls.drops_all)
+    drops_all = builder.drops_all(request.observed, order, asked=site.isolation.drops_all)
     instance = Instance(
         site,
         request.composite.name,

@@ -20,7 +20,7 @@ from typing import Any
 
 from modelplane.composing.messages import sentences
 from modelplane.kube.object import KEPT, ORPHANED, Handling
-from modelplane.model.fleet import Egress, Isolation, Mark, Walls
+from modelplane.model.fleet import Egress, Isolation, Mark, TeamIsolation
 from modelplane.model.names import (
     LABEL_EGRESS,
     LABEL_ISOLATED,
@@ -70,11 +70,11 @@ def read_mark(seen: Remote | None) -> Mark:
     return Mark.CREATION if Mark.CREATION in (found, known) else found or known
 
 
-def wanted_mark(walls: Walls, seen: Remote | None) -> Mark:
+def wanted_mark(asked: TeamIsolation, seen: Remote | None) -> Mark:
     """Return the mark that a namespace should have: the one it was created with stays, whatever is asked for later."""
     if seen is None or seen.manifest is None:
-        return Mark.NONE if walls.isolation is Isolation.OPEN else Mark.CREATION
-    return read_mark(seen) or (Mark.ENFORCED if walls.isolation is Isolation.ENFORCED else Mark.NONE)
+        return Mark.NONE if asked.isolation is Isolation.OPEN else Mark.CREATION
+    return read_mark(seen) or (Mark.ENFORCED if asked.isolation is Isolation.ENFORCED else Mark.NONE)
 
 
 def _made_with(seen: Remote | None) -> Egress:
@@ -82,23 +82,23 @@ def _made_with(seen: Remote | None) -> Egress:
     return Egress.NO_METADATA if Egress.NO_METADATA in _values(LABEL_EGRESS, seen) else Egress.NONE
 
 
-def wanted_egress(walls: Walls, seen: Remote | None) -> Egress:
+def wanted_egress(asked: TeamIsolation, seen: Remote | None) -> Egress:
     """Return what the label of a namespace should say: what it was created with stays, whatever is asked for later."""
     if seen is not None and seen.manifest is not None:
         return _made_with(seen)
-    limits = walls.isolation is not Isolation.OPEN and walls.egress is not Egress.NONE
+    limits = asked.isolation is not Isolation.OPEN and asked.egress is not Egress.NONE
     return Egress.NO_METADATA if limits else Egress.NONE
 
 
-def find_egress(walls: Walls, seen: Remote | None) -> Egress:
+def find_egress(asked: TeamIsolation, seen: Remote | None) -> Egress:
     """Return what the pods of a closed namespace reach: what is asked for, or what they reached from the beginning."""
-    return walls.egress or _made_with(seen)
+    return asked.egress or _made_with(seen)
 
 
-def is_closed(walls: Walls, seen: Remote | None) -> bool:
+def is_closed(asked: TeamIsolation, seen: Remote | None) -> bool:
     """Tell whether a NetworkPolicy closes a namespace."""
-    made_closed = walls.isolation is Isolation.NEW_NAMESPACES and read_mark(seen) is Mark.CREATION
-    return walls.isolation is Isolation.ENFORCED or made_closed
+    made_closed = asked.isolation is Isolation.NEW_NAMESPACES and read_mark(seen) is Mark.CREATION
+    return asked.isolation is Isolation.ENFORCED or made_closed
 
 
 def shared_handling(wanted: Mapping[str, Any], seen: Remote | None) -> Handling:

@@ -15,7 +15,7 @@ from modelplane.composing.namespace import (
 from modelplane.kube.copy import owned, source_copy
 from modelplane.kube.namespace import closed, opened, reaching_api_server, tenant
 from modelplane.kube.object import CLAIMED, Handling, collection, observed_only, remote_object
-from modelplane.model.fleet import Egress, Walls
+from modelplane.model.fleet import Egress, TeamIsolation
 from modelplane.model.names import API_VERSION, OBSERVE_ONLY, tenant_namespace
 from modelplane.observed.remote import Remote
 
@@ -24,13 +24,13 @@ from modelplane.observed.remote import Remote
 class Site:
     """One team on one cluster: `team` is its namespace on the control cluster, `config` the ClusterProviderConfig.
 
-    `walls` isolate the teams on the cluster.
+    `isolation` is that of the teams on the cluster.
     """
 
     team: str
     cluster: str
     config: str
-    walls: Walls = field(default_factory=Walls)
+    isolation: TeamIsolation = field(default_factory=TeamIsolation)
 
     @property
     def namespace(self) -> str:
@@ -102,8 +102,8 @@ class Site:
         return self._placed(self._namespace(seen), CLAIMED)
 
     def _namespace(self, seen: Remote | None) -> dict[str, Any]:
-        mark, egress = wanted_mark(self.walls, seen), wanted_egress(self.walls, seen)
-        return tenant(self.team, mark, egress, enforces_pod_security=self.walls.enforces_pod_security)
+        mark, egress = wanted_mark(self.isolation, seen), wanted_egress(self.isolation, seen)
+        return tenant(self.team, mark, egress, enforces_pod_security=self.isolation.enforces_pod_security)
 
     def place_network_policy(self, seen: Remote | None, policy: Remote | None) -> dict[str, Any] | None:
         """Return the Object of the namespace's NetworkPolicy, None if it needs none.
@@ -112,9 +112,9 @@ class Site:
         namespace, because the team's pods share it. So if there is one, or the namespace is marked, the NetworkPolicy
         stays when the namespace is opened, and then allows everything.
         """
-        if is_closed(self.walls, seen):
-            walls, egress = self.walls, find_egress(self.walls, seen)
-            wanted = closed(self.team, walls.gateway_cidrs, egress=egress, egress_cidrs=walls.egress_cidrs)
+        if is_closed(self.isolation, seen):
+            isolation, egress = self.isolation, find_egress(self.isolation, seen)
+            wanted = closed(self.team, isolation.gateway_cidrs, egress=egress, egress_cidrs=isolation.egress_cidrs)
         elif policy or read_mark(seen):
             wanted = opened(self.team)
         else:
@@ -126,10 +126,10 @@ class Site:
 
         `seen` is as in `place_network_policy`; the pods are those with these labels.
         """
-        egress = find_egress(self.walls, seen)
-        if egress is Egress.NONE or not is_closed(self.walls, seen):
+        egress = find_egress(self.isolation, seen)
+        if egress is Egress.NONE or not is_closed(self.isolation, seen):
             return None
-        return self.place(reaching_api_server(name, self.team, pods, egress, self.walls.egress_cidrs))
+        return self.place(reaching_api_server(name, self.team, pods, egress, self.isolation.egress_cidrs))
 
     def observe(self, manifest: Mapping[str, Any], *, ready_when: str) -> dict[str, Any]:
         """Return the Object that only observes an object that a controller on the cluster creates."""

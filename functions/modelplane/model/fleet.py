@@ -117,7 +117,7 @@ class Egress(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class TeamIsolation:
     """What isolates the teams on a cluster from each other.
 
     In a namespace that `isolation` closes, pods are reached only by the team's own pods, those of gateways, and the

@@ -7,7 +7,7 @@ from typing import Any, Final
 from modelplane.cel import weigh_device
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClusterCondition, Reason
-from modelplane.model.fleet import Cluster, Effect, Egress, Isolation, Pool, Taint, Walls
+from modelplane.model.fleet import Cluster, Effect, Egress, Isolation, Pool, Taint, TeamIsolation
 from modelplane.model.names import ANNOTATION_ABANDON
 from modelplane.observed.device import read_device
 from modelplane.observed.fields import condition, count, deleting, is_true, labels, mapping, mappings, text, texts
@@ -88,22 +88,22 @@ def _allowed(declared: Any) -> dict[str, str] | None:
     return {key: text(value) for key, value in wanted.items()}
 
 
-def read_walls(obj: Object) -> Walls:
+def read_team_isolation(obj: Object) -> TeamIsolation:
     """Return what isolates the teams on an InferenceCluster from each other.
 
-    One that shares a cluster publishes the walls of the InferenceCluster that has it: replicas of both are in the same
-    namespaces.
+    One that shares a cluster publishes the isolation of the InferenceCluster that has it: replicas of both are in the
+    same namespaces.
     """
     stack = mapping(mapping(obj.body.get("spec")).get("stack"))
-    published = mapping(obj.body.get("status")).get("walls")
-    walls = stack if published is None else mapping(published)
-    isolation, egress = walls.get("isolation"), walls.get("egress")
-    return Walls(
+    published = mapping(obj.body.get("status")).get("teamIsolation")
+    asked = stack if published is None else mapping(published)
+    isolation, egress = asked.get("isolation"), asked.get("egress")
+    return TeamIsolation(
         isolation=Isolation(isolation) if isolation in tuple(Isolation) else Isolation.NEW_NAMESPACES,
-        gateway_cidrs=tuple(texts(walls.get("gatewayCIDRs"))),
+        gateway_cidrs=tuple(texts(asked.get("gatewayCIDRs"))),
         egress=Egress(egress) if egress in tuple(Egress) else None,
-        egress_cidrs=tuple(texts(walls.get("egressCIDRs"))),
-        enforces_pod_security=walls.get("podSecurity") == "Enforce",
+        egress_cidrs=tuple(texts(asked.get("egressCIDRs"))),
+        enforces_pod_security=asked.get("podSecurity") == "Enforce",
         drops_all=stack.get("engineCapabilities") == "None",
     )
 

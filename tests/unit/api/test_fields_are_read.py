@@ -14,7 +14,7 @@ import yaml
 
 from modelplane.compose_cluster import inference_class
 from modelplane.compose_cluster.not_read import NOT_READ
-from modelplane.observed.cluster import read_cluster, read_walls
+from modelplane.observed.cluster import read_cluster, read_team_isolation
 from modelplane.preview.admission import admit
 from modelplane.reading.definitions import xrds
 from modelplane.step import Request
@@ -364,7 +364,7 @@ def of_cluster(cluster: Manifest, a_class: Manifest) -> Any:
         bodies,
         given.status(result),
         repr(read_cluster(given.obj(published))),
-        read_walls(declared),
+        read_team_isolation(declared),
     )
 
 

@@ -20,7 +20,7 @@ LAST = {
 WHOLE = LAST | {
     "clusterUID": "0a1b",
     "sharedWith": ["eu-2"],
-    "walls": {"isolation": "Open"},
+    "teamIsolation": {"isolation": "Open"},
     "charges": {"residents": "0a1b2c3d", "published": True},
 }
 EXISTING = given.cluster()["spec"]["cluster"]

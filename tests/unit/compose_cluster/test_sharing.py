@@ -316,16 +316,16 @@ def test_a_duplicate_that_is_not_annotated_deletes_nothing_of_the_first() -> Non
     assert condition(control, "eu-1", "Ready")["status"] == "True"
 
 
-def test_the_walls_are_those_of_the_one_that_has_the_cluster_and_a_differing_field_is_named() -> None:
+def test_the_isolation_is_that_of_the_one_that_has_the_cluster_and_a_differing_field_is_named() -> None:
     other = sharing("eu-2", stack={"isolation": "Open", "podSecurity": "Warn"})
     control, _ = begin(other)
-    assert read(control, "eu-2")["status"]["walls"] == {
+    assert read(control, "eu-2")["status"]["teamIsolation"] == {
         "isolation": "NewNamespaces",
         "egressCIDRs": [],
         "gatewayCIDRs": [],
         "podSecurity": "Warn",
     }
-    assert "walls" not in read(control, "eu-1")["status"]
+    assert "teamIsolation" not in read(control, "eu-1")["status"]
     ready = condition(control, "eu-2", "ClusterReady")
     assert (ready["status"], ready["message"]) == (
         "True",

@@ -188,7 +188,7 @@ def provided(body: Mapping[str, Any]) -> dict[str, Any]:
 def serving(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return every Object of a replica as it is observed once all of it serves."""
     begun = {name: provided(desired.build()) for name, desired in run(body).desired.items()}
-    # What follows from the first pass: the walls of the namespace that it made.
+    # What follows from the first pass: the isolation of the namespace that it made.
     return {name: provided(desired.build()) for name, desired in run(body, begun).desired.items()}
 
 

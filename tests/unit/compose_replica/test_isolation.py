@@ -1,4 +1,4 @@
-"""The walls between teams on an inference cluster, and what an engine's container may do there."""
+"""How teams on an inference cluster are isolated, and what an engine's container may do there."""
 
 import copy
 from typing import Any
@@ -24,7 +24,7 @@ def pod_of(*engines: dict[str, Any]) -> dict[str, Any]:
     return pod
 
 
-def walled(**stack: Any) -> dict[str, Any]:
+def isolating(**stack: Any) -> dict[str, Any]:
     return given.cluster() | {"spec": {"stack": stack}}
 
 
@@ -60,7 +60,7 @@ def test_the_members_of_a_gang_drop_it_too() -> None:
 
 def dropped(body: dict[str, Any], observed: dict[str, Any], *, choice: str) -> list[list[str]]:
     """Return what the engines of a replica drop, on a cluster with this choice of the platform's."""
-    result = given.run(body, observed, cluster=[walled(engineCapabilities=choice)])
+    result = given.run(body, observed, cluster=[isolating(engineCapabilities=choice)])
     manifests = (given.manifest_of(result, name) for name in result.desired if name.startswith("deployment-"))
     containers = [each["spec"]["template"]["spec"]["containers"][0] for each in manifests]
     return [each["securityContext"]["capabilities"]["drop"] for each in containers]
@@ -68,7 +68,7 @@ def dropped(body: dict[str, Any], observed: dict[str, Any], *, choice: str) -> l
 
 def test_an_engine_that_the_platform_gives_no_capabilities_has_those_alone_that_it_adds() -> None:
     body = given.replica(engine(securityContext={"capabilities": {"add": ["IPC_LOCK"]}}))
-    made = given.manifest_of(given.run(body, cluster=[walled(engineCapabilities="None")]), "deployment-main")
+    made = given.manifest_of(given.run(body, cluster=[isolating(engineCapabilities="None")]), "deployment-main")
     (container,) = made["spec"]["template"]["spec"]["containers"]
     assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"], "drop": ["ALL"]}}
 
@@ -78,7 +78,7 @@ def test_another_choice_of_capabilities_reaches_an_engine_with_its_next_edit_and
     before: str, after: str, drop: list[str]
 ) -> None:
     body, edited = given.replica(), given.replica(engine(args=["--max-num-seqs=8"]))
-    made = given.run(body, cluster=[walled(engineCapabilities=before)]).desired
+    made = given.run(body, cluster=[isolating(engineCapabilities=before)]).desired
     observed = {name: given.provided(each.build()) for name, each in made.items()}
     assert dropped(body, observed, choice=after) == [drop]
     assert dropped(edited, observed, choice=after) == [["ALL"] if after == "None" else DROPPED]
@@ -96,7 +96,11 @@ def labels_of(cluster: dict[str, Any]) -> dict[str, str]:
 
 def test_pods_outside_of_the_baseline_are_recorded_and_refused_only_where_the_platform_asks() -> None:
     assert labels_of(given.cluster()) == {"audit": "baseline", "warn": "baseline"}
-    assert labels_of(walled(podSecurity="Enforce")) == {"audit": "baseline", "enforce": "baseline", "warn": "baseline"}
+    assert labels_of(isolating(podSecurity="Enforce")) == {
+        "audit": "baseline",
+        "enforce": "baseline",
+        "warn": "baseline",
+    }
 
 
 ISOLATED = "modelplane.ai/isolated"
@@ -115,12 +119,12 @@ def in_namespace(
     labels = {"modelplane.ai/namespace": "team"} | ({ISOLATED: mark} if mark else {})
     labels |= {EGRESS: label} if label else {}
     seen["namespace"]["status"]["atProvider"]["manifest"]["metadata"]["labels"] = labels
-    return given.run(body or given.replica(), seen, cluster=[walled(**stack)])
+    return given.run(body or given.replica(), seen, cluster=[isolating(**stack)])
 
 
 def fresh(**stack: Any) -> dict[str, Any]:
     """Return what is observed of a replica after its first pass, on a cluster that made all of it."""
-    desired = given.run(given.replica(), cluster=[walled(**stack)]).desired
+    desired = given.run(given.replica(), cluster=[isolating(**stack)]).desired
     return {name: given.provided(each.build()) for name, each in desired.items()}
 
 
@@ -137,7 +141,7 @@ def mark_in(result: Result) -> str | None:
 
 
 def test_a_closed_namespace_lets_the_team_gateways_and_named_networks_in_alone() -> None:
-    cluster = walled(isolation="Enforced", gatewayCIDRs=["192.0.2.0/24"])
+    cluster = isolating(isolation="Enforced", gatewayCIDRs=["192.0.2.0/24"])
     policy = given.manifest_of(given.run(given.replica(), cluster=[cluster]), "network-policy")
     assert policy["metadata"] == {"name": "modelplane", "namespace": "mp-team"}
     labelled = {"namespaceSelector": {"matchLabels": {"modelplane.ai/reaches-engines": "true"}}}
@@ -151,7 +155,7 @@ def test_a_closed_namespace_lets_the_team_gateways_and_named_networks_in_alone()
 def test_a_namespace_that_is_not_seen_yet_is_marked_if_it_is_made_and_left_as_it_is_where_it_exists(
     isolation: str | None, mark: str | None
 ) -> None:
-    made = given.run(given.replica(), cluster=[walled(**({"isolation": isolation} if isolation else {}))])
+    made = given.run(given.replica(), cluster=[isolating(**({"isolation": isolation} if isolation else {}))])
     assert mark_in(made) == mark
     assert made.desired["namespace"].build()["spec"]["managementPolicies"] == ["Observe", "Create"]
     assert policy_in(made) == "none"
@@ -261,6 +265,6 @@ def test_a_picker_has_a_policy_of_its_own_where_what_leaves_is_limited(
         assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels
 
 
-def test_walls_change_no_pod() -> None:
+def test_isolation_changes_no_pod() -> None:
     closed, left_open = (in_namespace(fresh(), mark) for mark in ("creation", None))
     assert given.manifest_of(closed, "deployment-main") == given.manifest_of(left_open, "deployment-main")

@@ -1,4 +1,4 @@
-"""Which namespaces of a cluster have walls, and when.
+"""Which namespaces of a cluster are isolated, and when.
 
 What their policies say of traffic is shown by `tests/network_policies`. Whether they hold is up to a cluster's network
 plugin, and kwok has none.
@@ -23,7 +23,7 @@ def isolate(fleet: Fleet, cluster: str, isolation: str) -> None:
     fleet.plane.hub.api.patch(INFERENCE_CLUSTER, cluster, {"spec": {"stack": {"isolation": isolation}}})
 
 
-def walls(api: Api, team: str) -> tuple[str, str]:
+def mark_and_policy(api: Api, team: str) -> tuple[str, str]:
     """Return what a namespace is marked with, and what its NetworkPolicy does."""
     mark = (api.get(NAMESPACE, team) or {}).get("metadata", {}).get("labels", {}).get(LABEL_ISOLATED, "")
     policies = api.list(POLICY, team)
@@ -49,7 +49,7 @@ def test_namespaces_that_modelplane_makes_are_closed_and_others_only_where_it_is
     pods = uids(fleet, east) | uids(fleet, west)
 
     def found(of_made: tuple[str, str], of_other: tuple[str, str]) -> None:
-        assert (walls(made, team), walls(before, team)) == (of_made, of_other)
+        assert (mark_and_policy(made, team), mark_and_policy(before, team)) == (of_made, of_other)
 
     eventually(lambda: found(("creation", "closed"), ("", "none")), within=SOON)
     for cluster in (east, west):
@@ -90,7 +90,7 @@ def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone_and_put
     fleet.wait_ready("first")
 
     def closed() -> None:
-        assert walls(api, team) == ("creation", "closed")
+        assert mark_and_policy(api, team) == ("creation", "closed")
 
     eventually(closed, within=SOON)
     before = writers(api, team)
@@ -103,13 +103,13 @@ def test_what_the_replicas_of_a_team_share_is_written_by_the_first_alone_and_put
 
     (policy,) = api.list(POLICY, team)
     api.patch(POLICY, policy["metadata"]["name"], {"spec": {"ingress": OPEN}}, team)
-    assert walls(api, team) == ("creation", "open")
+    assert mark_and_policy(api, team) == ("creation", "open")
     look(fleet, POLICY)
     eventually(closed, within=SOON)
     api.delete(POLICY, policy["metadata"]["name"], team)
     look(fleet, POLICY)
     eventually(closed, within=SOON)
     api.patch(NAMESPACE, team, {"metadata": {"labels": {LABEL_ISOLATED: None}}})
-    assert walls(api, team) == ("", "closed")
+    assert mark_and_policy(api, team) == ("", "closed")
     look(fleet, NAMESPACE)
     eventually(closed, within=SOON)

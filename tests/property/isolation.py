@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from modelplane.composing.namespace import read_mark
+from modelplane.composing.namespace import find_egress, read_mark
 from modelplane.composing.site import Site
 from modelplane.kube.namespace import opened
-from modelplane.model.fleet import Egress, Isolation, Mark, Walls
+from modelplane.model.fleet import Egress, Isolation, Mark, TeamIsolation
 from modelplane.model.names import LABEL_EGRESS, LABEL_ISOLATED
 from modelplane.observed.remote import Remote, read_remote
 from modelplane.step import Object
@@ -81,19 +81,20 @@ class Cluster:
 
 @dataclass
 class World:
-    """A cluster, its walls, and the Objects of each replica of the team there, by replica and composed name."""
+    """A cluster, its isolation, and the Objects of each replica of the team there, by replica and composed name."""
 
     cluster: Cluster = field(default_factory=Cluster)
-    walls: Walls = field(default_factory=Walls)
+    isolation: TeamIsolation = field(default_factory=TeamIsolation)
     objects: dict[int, dict[str, Manifest]] = field(default_factory=dict)
 
     def compose(self, replica: int) -> bool:
         """Run a pass of a replica, and return whether it changed anything."""
         made = self.objects.setdefault(replica, {})
-        site, seen, policy = replace(_SITE, walls=self.walls), _read(made, "namespace"), _read(made, "network-policy")
+        site = replace(_SITE, isolation=self.isolation)
+        seen, policy = _read(made, "namespace"), _read(made, "network-policy")
         wanted = {"namespace": site.place_namespace(seen)}
-        if walls := site.place_network_policy(seen, policy):
-            wanted["network-policy"] = walls
+        if closing := site.place_network_policy(seen, policy):
+            wanted["network-policy"] = closing
         changed = False
         for name, body in wanted.items():
             before = made.get(name, {})
@@ -136,14 +137,14 @@ Event = Callable[[World], object]
 
 def _isolate(isolation: Isolation) -> Event:
     def change(world: World) -> None:
-        world.walls = replace(world.walls, isolation=isolation)
+        world.isolation = replace(world.isolation, isolation=isolation)
 
     return change
 
 
 def _limit(egress: Egress | None) -> Event:
     def change(world: World) -> None:
-        world.walls = replace(world.walls, egress=egress)
+        world.isolation = replace(world.isolation, egress=egress)
 
     return change
 
@@ -162,14 +163,18 @@ def _remove_policy(world: World) -> None:
 
 
 def _leave(replica: int) -> Event:
-    """Have a replica go if another one has seen the mark: else nobody knows any more what the namespace is."""
+    """Have a replica go if another one has seen the labels: else nobody knows any more what the namespace is."""
 
     def go(world: World) -> None:
         others = (_read(made, "namespace") for other, made in world.objects.items() if other != replica)
-        if any(seen and not seen.claims and read_mark(seen) is Mark.CREATION for seen in others):
+        if any(seen and not seen.claims and _has_seen_labels(seen) for seen in others):
             world.objects.pop(replica, None)
 
     return go
+
+
+def _has_seen_labels(seen: Remote) -> bool:
+    return read_mark(seen) is Mark.CREATION and find_egress(TeamIsolation(), seen) is Egress.NO_METADATA
 
 
 _REPLICAS: Final = st.integers(0, 2)
@@ -186,7 +191,7 @@ EVENTS: Final[st.SearchStrategy[Sequence[Event]]] = st.lists(
     ),
     max_size=14,
 )
-#: The same, and other walls asked for.
+#: The same, and another isolation asked for.
 CHANGES: Final[st.SearchStrategy[Sequence[Event]]] = st.lists(
     st.one_of(
         _PASSES,
