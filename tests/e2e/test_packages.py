@@ -123,6 +123,7 @@ def test_each_package_starts_its_function_in_an_image_of_layers_that_all_share(p
             found, config = _image(archive)
         assert config["Entrypoint"] == ["modelplane", "serve", function]
         assert f"MODELPLANE_IMAGE={REGISTRY}/modelplane-compose-cache:v{__version__}" in config["Env"]
+        assert "METRICS_ADDRESS=0.0.0.0:8080" in config["Env"]
         layers.append(set(found))
     shared = set.intersection(*layers)
     # A package's own layer is its metadata.

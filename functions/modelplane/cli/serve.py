@@ -12,6 +12,7 @@ from modelplane.step import Step
 from modelplane.step.call import dispatch
 from modelplane.transport.admission import LARGEST
 from modelplane.transport.exchange import answer
+from modelplane.transport.metrics import Metrics
 from modelplane.transport.server import ListenError, Settings, serve
 
 #: The package of each function; it exports `STEPS`, the step of each composite kind, and optionally `warm`.
@@ -49,6 +50,12 @@ Example:
     envvar="MAX_RECV_MESSAGE_SIZE",
     help="Largest request, in MiB.",
 )
+@click.option(
+    "--metrics-address",
+    envvar="METRICS_ADDRESS",
+    metavar="HOST:PORT",
+    help="Where to answer scrapes of Prometheus; none by default, port 8080 in the image.  [env: METRICS_ADDRESS]",
+)
 @click.option("--debug", is_flag=True, envvar="DEBUG", help="Log more.")
 def command(  # noqa: PLR0913 - click gives each option as an argument
     *,
@@ -57,6 +64,7 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     tls_certs_dir: str | None,
     insecure: bool,
     max_recv_message_size: int,
+    metrics_address: str | None,
     debug: bool,
 ) -> None:
     """Serve a composition FUNCTION over gRPC until SIGTERM; calls under way are finished first."""
@@ -69,7 +77,11 @@ def command(  # noqa: PLR0913 - click gives each option as an argument
     getattr(package, "warm", lambda: None)()
     certificates = None if insecure else tls_certs_dir
     settings = Settings(address, certificates, max_recv_message_size * 1024 * 1024)
+    metrics = Metrics(function, steps)
+    measured = partial(answer, dispatch(function, steps), record=metrics.record)
     try:
-        serve(partial(answer, dispatch(function, steps)), settings)
+        if metrics_address is not None:
+            metrics.serve(metrics_address)
+        serve(metrics.counted(measured), settings)
     except ListenError as error:
         raise click.ClickException(str(error)) from error

@@ -30,7 +30,8 @@ GRACE: Final = 25.0
 #: M_MMAP_THRESHOLD: from 256 KiB on a block is a mapping of its own. M_ARENA_MAX: heaps beside the first.
 _MALLOC: Final = ((-3, 256 * 1024), (-8, 1))
 _STOP: Final = (signal.SIGTERM, signal.SIGINT)
-_LAST_PORT: Final = 65_535
+#: The largest port number.
+LAST_PORT: Final = 65_535
 _RUNNER: Final = sdk.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
 _HEALTH: Final = "grpc.health.v1.Health"
 #: HealthCheckResponse on the wire: field 1 (status) is 1 (SERVING) or 2 (NOT_SERVING).
@@ -167,8 +168,8 @@ def _service(
 
 def _listen(server: grpc.Server, settings: Settings) -> int:
     port = settings.address.rpartition(":")[2]
-    if port.isdecimal() and int(port) > _LAST_PORT:  # gRPC would silently listen on the remainder by 65,536
-        raise ListenError(f"cannot listen on {settings.address}: ports end at {_LAST_PORT}")
+    if port.isdecimal() and int(port) > LAST_PORT:  # gRPC would silently listen on the remainder by 65,536
+        raise ListenError(f"cannot listen on {settings.address}: ports end at {LAST_PORT}")
     try:
         if settings.certificates is None:
             return int(server.add_insecure_port(settings.address))

@@ -35,6 +35,8 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
     """
     own = Image.MODELPLANE
     stamp = {own.variable: f"{registry.rstrip('/')}/{own.default}"} if registry else {}
+    # The port that Crossplane names "metrics" in the pod of each package.
+    variables = {**stamp, "METRICS_ADDRESS": "0.0.0.0:8080"}
     target.mkdir(parents=True, exist_ok=True)
     yield build_configuration(target / "modelplane.xpkg")
     yield build(ROOT / "clouds", target / "modelplane-clouds.xpkg")
@@ -43,7 +45,7 @@ def build_all(target: Path, registry: str = "") -> Iterator[Path]:
         function = metadata.parent.name
         with tempfile.TemporaryDirectory() as scratch:
             tarball = Path(scratch) / "image.tar"
-            runtime.write(tarball, ["modelplane", "serve", function], stamp)
+            runtime.write(tarball, ["modelplane", "serve", function], variables)
             file = build(
                 metadata.parent, target / f"modelplane-{function}.xpkg", f"--embed-runtime-image-tarball={tarball}"
             )
