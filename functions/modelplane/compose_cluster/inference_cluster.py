@@ -93,7 +93,9 @@ def _bodies(
         config = provider_config(name)
         bodies[PROBE] = probe(config)
         bodies |= _shared(request, config, observation, made=provision.made)
-        bodies |= barrier.bodies(config, observation, provision)
+        if not barrier.allows_gateway(request, provision):
+            bodies[gateway.RESOURCE] = gateway.observe_gateway(config)
+        bodies |= barrier.bodies(request, config, observation, provision)
         gone = observation.gateway and observation.gateway.synced is False and not observation.gateway.manifest
         if gone and not observation.parts:
             bodies |= gateway_kinds.bodies(config)

@@ -100,7 +100,7 @@ def order(request: Request, provision: Provision) -> dict[str, Resource]:
     usages: dict[str, Resource] = {}
     for kept, users in provision.outlives.items():
         for user in users:
-            of, by, name = request.observed.get(kept), request.observed.get(user), f"{_ORDER}{kept}-{user}"
+            of, by, name = request.observed.get(kept), request.observed.get(user), _called(kept, user)
             if name in request.observed and not (of and by):
                 usages[name] = Resource(held(request.observed[name].body), ready=True)
             elif of and by:
@@ -111,12 +111,23 @@ def order(request: Request, provision: Provision) -> dict[str, Resource]:
     return usages
 
 
+def usages_about(provision: Provision, resource: str) -> set[str]:
+    """Return the composition resource names of the Usages by which a resource outlives others, or others it."""
+    return {
+        _called(kept, user) for kept, users in provision.outlives.items() for user in users if resource in (kept, user)
+    }
+
+
+def _called(kept: str, user: str) -> str:
+    return f"{_ORDER}{kept}-{user}"
+
+
 def _left(request: Request, provision: Provision) -> dict[str, Requirement]:
     """Return what is composed no more and was to be outlived, by the composition resource name of its Usage.
 
     Crossplane observes no longer what is composed no more, though a finalizer may keep it.
     """
-    wanted = {f"{_ORDER}{kept}-{user}" for kept, users in provision.outlives.items() for user in users}
+    wanted = {_called(kept, user) for kept, users in provision.outlives.items() for user in users}
     composed = {
         (*_kind(each.body), each.name)
         for name, each in request.observed.items()

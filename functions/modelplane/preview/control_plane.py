@@ -103,13 +103,14 @@ class ControlPlane:
         self._deletions.sweep()
         return key
 
-    def delete(self, kind: str, namespace: str | None, name: str) -> bool:
-        """Delete an object and, in the background, what it owns; False when it is not there or a Usage refuses it.
+    def delete(self, kind: str, namespace: str | None, name: str, *, foreground: bool = False) -> bool:
+        """Delete an object and what it owns, in the background; False when it is not there or a Usage refuses it.
 
         While a finalizer or a reference of a provider-kubernetes Object holds it, it stays with a deletionTimestamp.
+        `foreground`: it also stays until what it owns is gone.
         """
         key = self._store.locate(kind, namespace, name)
-        return key is not None and self._deletions.delete(key)
+        return key is not None and self._deletions.delete(key, foreground=foreground)
 
     def patch_status(self, kind: str, namespace: str | None, name: str, status: Manifest) -> None:
         """Change an object's status by a JSON merge patch (RFC 7386); raises InvalidObject when there is no object."""

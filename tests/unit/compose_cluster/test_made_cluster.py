@@ -260,8 +260,43 @@ def served(**more: Manifest) -> dict[str, Manifest]:
     return own_gateway.made(own_gateway.ours("192.0.2.1")) | {"managed-cluster": inner(), **more}
 
 
+def ordered() -> dict[str, Manifest]:
+    """Return what is observed once the barrier is there and the Usages about it."""
+    named = {"metadata": {"name": "barrier-object", "namespace": "modelplane-system"}}
+    first = given.bodies(run(made.cluster(), served(), gateway=own_gateway.TRUSTED))
+    seen = served(**{"load-balancer": first["load-balancer"] | named})
+    second = given.bodies(run(made.cluster(), seen, gateway=own_gateway.TRUSTED))
+    return seen | {name: body for name, body in second.items() if body["kind"] == "Usage"}
+
+
+def test_the_barrier_deletes_nothing_before_the_cluster_is_sure_to_outlive_it() -> None:
+    first = given.bodies(run(made.cluster(), served(), gateway=own_gateway.TRUSTED))
+    assert first["load-balancer"]["spec"]["managementPolicies"] == ["Observe"]
+    seen = {name: each for name, each in ordered().items() if name != "outlives-managed-cluster-load-balancer"}
+    second = given.bodies(run(made.cluster(), seen, gateway=own_gateway.TRUSTED))
+    assert second["load-balancer"]["spec"]["managementPolicies"] == ["Observe"]
+
+
+def test_the_gateway_of_a_made_cluster_is_made_once_its_load_balancer_would_go_before_the_cluster() -> None:
+    observing = {**own_gateway.ABSENT, "spec": {**own_gateway.ABSENT["spec"], "managementPolicies": ["Observe"]}}
+    absent = own_gateway.made(observing) | {"managed-cluster": inner()}
+    plain = given.bodies(run(made.cluster(), absent, gateway=own_gateway.TRUSTED))
+    assert plain["gateway"]["spec"]["managementPolicies"] == ["Observe"]
+    barrier = {**plain["load-balancer"], "spec": {**plain["load-balancer"]["spec"]}}
+    barrier["spec"]["managementPolicies"] = ["Observe", "Delete"]
+    later = run(made.cluster(), {**absent, "load-balancer": barrier}, gateway=own_gateway.TRUSTED)
+    assert "Create" in given.bodies(later)["gateway"]["spec"]["managementPolicies"]
+
+
+def test_the_barrier_of_an_abandoned_cluster_deletes_nothing() -> None:
+    body = {**made.cluster(), "metadata": {"name": "eu-1", "annotations": {"modelplane.ai/abandon": "true"}}}
+    result = run(body, ordered(), gateway=own_gateway.TRUSTED)
+    assert given.bodies(result)["load-balancer"]["spec"]["managementPolicies"] == ["Observe"]
+    assert not any(may_delete(each) for each in given.bodies(result).values())
+
+
 def test_the_load_balancer_goes_before_the_cluster_and_nothing_else_inside_is_deleted() -> None:
-    result = run(made.cluster(), served(), gateway=own_gateway.TRUSTED)
+    result = run(made.cluster(), ordered(), gateway=own_gateway.TRUSTED)
     barrier = given.bodies(result)["load-balancer"]
     assert {name for name, body in given.bodies(result).items() if may_delete(body)} == {"load-balancer"}
     assert barrier["spec"]["managementPolicies"] == ["Observe", "Delete"]
