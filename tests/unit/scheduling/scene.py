@@ -14,7 +14,7 @@ from modelplane.model.rollout import Amount, Rollout
 from modelplane.schedule.rounds import CALLS, Rounds
 from modelplane.scheduling import schedule
 from modelplane.scheduling.matching.demands import Node
-from modelplane.scheduling.matching.match import MemberOption, explain, keys_of, match_member, wish_of
+from modelplane.scheduling.matching.match import MemberOption, explain, keys_of, match_devices, match_member
 from modelplane.scheduling.matching.selectors import evaluate
 from modelplane.scheduling.pools.hardware import Hardware
 from modelplane.scheduling.search_budget import Meter
@@ -53,8 +53,8 @@ def match(member: Member, on: Hardware) -> tuple[MemberOption, ...] | Refusal:
     """Return what a member of engine `main` can claim on hardware, or why nothing."""
     keys = keys_of(on)
     verdicts = [tuple(evaluate(each.selectors, device) for device in on.devices) for each in member.requests]
-    wishes = [wish_of(of_request, keys) for of_request in verdicts]
-    found = match_member("main", member, wishes, Node(on.counts, keys), Meter())
+    matches = [match_devices(of_request, keys) for of_request in verdicts]
+    found = match_member("main", member, matches, Node(on.counts, keys), Meter())
     return explain(found, member, verdicts, on, Meter()) if isinstance(found, Refusal) else found
 
 
