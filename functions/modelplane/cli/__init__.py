@@ -51,6 +51,9 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "get": _Entry("modelplane.cli.get", "Show the fleet as it stands, on a control cluster or in files."),
     "help": _Entry("modelplane.cli.shell", "Show what a command does.", name="show_help"),
     "hydrate": _Entry("modelplane.cli.hydrate", "Download a model repository onto a volume and verify it.", _FUNCTIONS),
+    "inventory": _Entry(
+        "modelplane.cli.inventory", "Publish what the nodes of pools have, on the cluster.", _FUNCTIONS
+    ),
     "logs": _Entry("modelplane.cli.replica_logs", "Print what the engines of a replica write."),
     "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
     "plan": _Entry("modelplane.cli.plan", "Show what an edit would do to a fleet."),

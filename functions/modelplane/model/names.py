@@ -99,6 +99,10 @@ INSTALLATION = "modelplane-installation"
 #: HTTPRoute the public gateway has ejected, as JSON.
 EJECTIONS = "gateway-ejections"
 EJECTIONS_KEY = "ejections"
+#: On an inference cluster: the namespace of `modelplane inventory` and the name of everything in it, and the key of its
+#: ConfigMap with what the nodes of pools have, as JSON.
+INVENTORY = "modelplane-inventory"
+INVENTORY_KEY = "inventory"
 CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"
