@@ -55,7 +55,11 @@ def match(member: Member, on: Hardware) -> tuple[MemberOption, ...] | Refusal:
     verdicts = [tuple(evaluate(each.selectors, device) for device in on.devices) for each in member.requests]
     matches = [match_devices(of_request, keys) for of_request in verdicts]
     found = match_member("main", member, matches, Node(on.counts, keys), Meter())
-    return explain(found, member, verdicts, on, Meter()) if isinstance(found, Refusal) else found
+    return (
+        explain(found, member, [*zip(matches, verdicts, strict=True)], on, Meter())
+        if isinstance(found, Refusal)
+        else found
+    )
 
 
 def pool(nodes: int, *devices: Device, name: str = "x") -> Pool:

@@ -45,6 +45,10 @@ class DeviceMatch:
     charged: tuple[int, ...]
 
 
+#: What a request finds on a node, and the verdicts that say so.
+Found = tuple[DeviceMatch, Verdicts]
+
+
 def keys_of(hardware: Hardware) -> tuple[Key, ...]:
     """Return the DeviceClass that each device is claimed through, None for one that is only matched."""
     return tuple(device.device_class or "" if device.claim is ClaimKind.DRA else None for device in hardware.devices)
@@ -173,15 +177,16 @@ def _too_few_in_all(engine: str, member: Member, matches: Sequence[DeviceMatch],
     return TooFewDevices(engine, request.name, left[entry], request.count)
 
 
-def explain(
-    refusal: Refusal, member: Member, verdicts: Sequence[Verdicts], hardware: Hardware, meter: Meter
-) -> Refusal:
-    """Return a refusal of `match_member` completed by the devices: the closest one, or the one in error."""
+def explain(refusal: Refusal, member: Member, found: Sequence[Found], hardware: Hardware, meter: Meter) -> Refusal:
+    """Return a refusal of `match_member` completed by the devices: the closest one, or the one in error.
+
+    `found` is what the member's requests found, by which it was refused.
+    """
     if isinstance(refusal, NoDevice):
-        matched = [any(verdict.outcome is Outcome.MATCH for verdict in of_request) for of_request in verdicts]
-        at = matched.index(False)
-        return _no_device(refusal.engine, member.requests[at], _stops(verdicts[at], hardware), sum(matched), meter)
-    return _error(member, verdicts, hardware) if isinstance(refusal, SelectorError) else refusal
+        satisfied = [bool(matched.matching) for matched, _ in found]
+        at = satisfied.index(False)
+        return _no_device(refusal.engine, member.requests[at], _stops(found[at][1], hardware), sum(satisfied), meter)
+    return _error(member, found, hardware) if isinstance(refusal, SelectorError) else refusal
 
 
 def _no_device(engine: str, request: DeviceRequest, stops: Sequence[Stop], matched: int, meter: Meter) -> NoDevice:
@@ -201,13 +206,12 @@ def _stops(verdicts: Verdicts, hardware: Hardware) -> list[Stop]:
     ]
 
 
-def _error(member: Member, verdicts: Sequence[Verdicts], hardware: Hardware) -> SelectorError:
+def _error(member: Member, found: Sequence[Found], hardware: Hardware) -> SelectorError:
     """Return the refusal for the first selector that fails with an error on a device of a class it could claim."""
     keys = keys_of(hardware)
-    matches = [match_devices(of_request, keys) for of_request in verdicts]
     return next(
         _selector_error(request.selectors[verdict.selector], device, verdict.why)
-        for request, matched, of_request in zip(member.requests, matches, verdicts, strict=True)
+        for request, (matched, of_request) in zip(member.requests, found, strict=True)
         for key, device, verdict in zip(keys, hardware.devices, of_request, strict=True)
         if verdict.outcome is Outcome.ERROR
         and key in {keys[entry] for entry in set(matched.matching) - set(matched.usable)}

@@ -227,9 +227,8 @@ class Options:
         if known is None:
             (member, refusal), evaluated = found.ways.refusal, self._evaluated[target, read]
             if isinstance(evaluated, _Evaluated):
-                refusal = explain(
-                    refusal, target.engine.members[member], evaluated.verdicts[member], shown, self._wording
-                )
+                by_request = tuple(zip(evaluated.matches[member], evaluated.verdicts[member], strict=True))
+                refusal = explain(refusal, target.engine.members[member], by_request, shown, self._wording)
             known = self._explanations[target, shown] = of_profile(refusal, self.profile)
         return known
 

@@ -1,9 +1,20 @@
 """The text of refusals, and of a schedule as a whole."""
 
 from modelplane.scheduling.words.choice import word_choice
-from modelplane.scheduling.words.report import Counted, Report, explain, why_not, word_edit, word_refusals
+from modelplane.scheduling.words.report import Report, explain, why_not, word_edit
+from modelplane.scheduling.words.tally import Counted, word_refusals
 from modelplane.scheduling.words.waiting_edit import word_no_room
-from modelplane.scheduling.words.wording import WHOLE, count, listed, quote, remedies_of, remedy_of, word, word_holders
+from modelplane.scheduling.words.wording import (
+    WHOLE,
+    count,
+    find_remedy,
+    listed,
+    quote,
+    remedies_of,
+    remedy_of,
+    word,
+    word_holders,
+)
 
 __all__ = [
     "WHOLE",
@@ -11,6 +22,7 @@ __all__ = [
     "Report",
     "count",
     "explain",
+    "find_remedy",
     "listed",
     "quote",
     "remedies_of",

@@ -1,23 +1,22 @@
 """Explains a schedule: the reason and message of ReplicasScheduled, and the counted reasons of the status."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from modelplane.model.conditions import MESSAGE_LIMIT, Reason
 from modelplane.model.deployment import Deployment
 from modelplane.model.observation import Gap, Malformed
 from modelplane.model.placement import BadSelector, CacheState, Footprint, HeldEdit, Holders, Schedule
-from modelplane.model.refusal import NoRoom, OutsideCache, Refusal, SearchBound
+from modelplane.model.refusal import OutsideCache, SearchBound
 from modelplane.model.replica import Replica
+from modelplane.scheduling.words.tally import Counted, Tallies, tally_schedule, word_refusals
 from modelplane.scheduling.words.wording import (
     WHOLE,
     closing_remedies,
-    corrects_selector,
-    count,
     listed,
-    of_pools,
     quote,
     remedy_of,
+    with_remedy,
     word,
     word_holders,
 )
@@ -31,24 +30,6 @@ _AWAITED = "; evicted replicas stay until these clusters can be asked for room: 
 _WITHOUT_ANSWER = " (taint a cluster NoSchedule, or delete it, to go on without it)"
 #: Most entries of `status.reasons`.
 MOST_REASONS = 16
-#: Most reasons of a cluster's other pools that are told beside that of the nearest one.
-MOST_OTHERS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A refusal's name, the clusters it holds for, and its words.
-
-    `profile` is "" where it holds for all. `of_pools`: the words begin with pools. `remedy` is what to do, "" where the
-    words say it.
-    """
-
-    reason: str
-    count: int
-    message: str
-    profile: str = ""
-    of_pools: bool = field(default=False, compare=False)
-    remedy: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +58,8 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
         return Report(scheduled=True, reason=Reason.SCALED_TO_ZERO, message="spec.replicas is 0")
     reason = _reason(schedule, deployment)
     message = f"{schedule.replicas - schedule.unplaced} of {schedule.replicas} replicas scheduled"
-    sections = list(_sections(reason, schedule, deployment))
+    tallies = tally_schedule(schedule, deployment) if schedule.unplaced else Tallies()
+    sections = list(_sections(reason, schedule, deployment, tallies))
     closing = _remedies(reason, schedule)
     for at, section in enumerate(sections):
         left_free = _LEAST_SECTION * (len(sections) - at - 1) + len(closing)
@@ -87,7 +69,7 @@ def explain(schedule: Schedule, deployment: Deployment) -> Report:
             + join_capped(section.entries, section.separator, MESSAGE_LIMIT - used - left_free)
             + section.closing
         )
-    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message + closing, _counted(schedule, deployment))
+    return Report(reason is Reason.REPLICAS_SCHEDULED, reason, message + closing, _counted(tallies, deployment))
 
 
 def _remedies(reason: Reason, schedule: Schedule) -> str:
@@ -95,7 +77,7 @@ def _remedies(reason: Reason, schedule: Schedule) -> str:
     if reason is not Reason.INSUFFICIENT_CAPACITY or not schedule.unplaced:
         return ""
     refused = (each for found in (schedule.refusals, *schedule.profile_refusals.values()) for each in found.values())
-    return closing_remedies({each.reason for each in refused if not corrects_selector(each)}, _REMEDIES)
+    return closing_remedies(with_remedy(refused), _REMEDIES)
 
 
 def _reason(schedule: Schedule, deployment: Deployment) -> Reason:
@@ -119,7 +101,7 @@ def _shortfall(schedule: Schedule) -> Reason:
     return Reason.INSUFFICIENT_CAPACITY
 
 
-def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
+def _sections(reason: Reason, schedule: Schedule, deployment: Deployment, tallies: Tallies) -> Iterator[_Section]:
     """Yield what follows the count of replicas."""
     if schedule.over_bound:
         yield _Section(": ", [f"{schedule.over_bound.field} {schedule.over_bound.why}; make it smaller"])
@@ -133,7 +115,7 @@ def _sections(reason: Reason, schedule: Schedule, deployment: Deployment) -> Ite
     elif reason is Reason.NO_CLUSTERS:
         yield _Section(": ", [_no_cluster(schedule, deployment)])
     elif schedule.unplaced:
-        yield from _refused(schedule, deployment)
+        yield from _refused(schedule, tallies)
     if schedule.held_edits:
         entries = [f"{_name(each.replica)} ({word_edit(each, schedule)})" for each in schedule.held_edits]
         yield _Section("; held, because the edit does not fit: ", entries)
@@ -198,107 +180,32 @@ def _no_cluster(schedule: Schedule, deployment: Deployment) -> str:
     return f"{text}: label one, or correct the selector" if wanted else f"{text} exists: create one"
 
 
-@dataclass(slots=True)
-class _Alike:
-    """Clusters that are refused for the same reason: how many, in which pools, and how many nodes they have free.
-
-    `others` are the refusals of their other pools, with the names of these.
-    """
-
-    count: int = 0
-    pools: set[str] = field(default_factory=set)
-    free: set[int] = field(default_factory=set)
-    holding: str = ""
-    others: dict[Refusal, set[str]] = field(default_factory=dict)
-
-    def add(self, cluster: str, refusal: Refusal, holders: Holders | None) -> None:
-        """Add a cluster. Of clusters that lack room for one need, only the nearest one's holders are known."""
-        self.count += 1
-        self.holding = (word_holders(cluster, refusal.pool, holders) if holders else "") or self.holding
-        if refusal.pool:
-            self.pools.add(refusal.pool)
-        if isinstance(refusal, NoRoom):
-            self.free.add(refusal.left)
-
-    def add_others(self, refusal: Refusal) -> None:
-        """Add the other pools of a refusal, which clusters that are alike share."""
-        for other in refusal.others:
-            self.others.setdefault(replace(other, pool=""), set()).add(other.pool)
-
-    def describe(self, refusal: Refusal, deployment: Deployment) -> str:
-        """Return the text of the reason, which is given without its pool and the nodes that are free."""
-        if isinstance(refusal, NoRoom):
-            refusal = refusal.with_left(max(self.free))
-        several = any(len(profile.engines) > 1 for profile in deployment.profiles)
-        at_most = len(self.free) > 1
-        pools = self.pools | self.others.get(refusal, set())
-        text = word(refusal, pools=pools, at_most=at_most, name_engine=several, holding=self.holding)
-        others = sorted(word(each, pools=names) for each, names in self.others.items() if each != refusal)
-        more = [count(len(others) - MOST_OTHERS, "more reason")] if len(others) > MOST_OTHERS else []
-        return "; ".join((text, *others[:MOST_OTHERS], *more))
-
-
-_Holders = Mapping[tuple[str, str], Holders]
-
-
-def tally(refusals: Mapping[str, Refusal], holders: _Holders, deployment: Deployment) -> list[Counted]:
-    """Return each distinct refusal with its clusters, the most frequent first, then by name and text.
-
-    Pools that refuse alike are one entry whatever their names, and so are clusters that lack room for the same need.
-    """
-    alike: dict[Refusal, _Alike] = {}
-    shared: dict[int, _Alike] = {}  # clusters that are alike share their refusal, which is compared once
-    for name, refusal in refusals.items():
-        found = shared.get(id(refusal))
-        if found is None:
-            reason = refusal.need if isinstance(refusal, NoRoom) else replace(refusal, pool="", others=())
-            found = shared[id(refusal)] = alike.setdefault(reason, _Alike())
-            found.add_others(refusal)
-        found.add(name, refusal, holders.get((name, refusal.pool)) if holders else None)
-    entries = [
-        Counted(
-            reason.reason,
-            each.count,
-            each.describe(reason, deployment),
-            reason.profile,
-            of_pools=bool(each.pools),
-            remedy="" if corrects_selector(reason) else remedy_of([reason.reason]),
-        )
-        for reason, each in alike.items()
-    ]
-    return sorted(entries, key=lambda entry: (-entry.count, entry.reason, entry.message))
-
-
 def _with_pool(entry: Counted) -> str:
     """Return e.g. `3 with pool l4: ...`: clusters are counted, and their pools are named."""
     return f"{entry.count} {'with ' if entry.of_pools else ''}{entry.message}"
 
 
-def _refused(schedule: Schedule, deployment: Deployment) -> Iterator[_Section]:
+def _refused(schedule: Schedule, tallies: Tallies) -> Iterator[_Section]:
     """Yield the reasons as kube-scheduler aggregates them: clusters first, then their pools."""
     if schedule.postponed:
         yield _Section(": ", [_search(schedule)])
         return
-    of_clusters = {name: each for name, each in schedule.refusals.items() if not of_pools(each) and not each.profile}
-    clusters = tally(of_clusters, schedule.holders, deployment)
     lead = f": 0/{len(schedule.refusals)} clusters can take another: "
-    if clusters:
-        yield _Section(lead, [f"{entry.count} {entry.message}" for entry in clusters])
+    if tallies.clusters:
+        yield _Section(lead, [f"{entry.count} {entry.message}" for entry in tallies.clusters])
         lead = ", "
-    for profile, found in (schedule.profile_refusals or {"": schedule.refusals}).items():
-        rest = {name: each for name, each in found.items() if name not in of_clusters}
-        entries = word_profile(tally(rest, schedule.holders, deployment))
-        if entries:
-            of_profile = f"profile {profile}: " if profile else ""
-            total = f"{len(rest)} {'has' if len(rest) == 1 else 'have'} no pool that fits"
-            yield _Section(f"{lead}{of_profile}{total} (", entries, "; ", ")")
+    for profile, counted in tallies.pools.items():
+        if counted:
+            of_profile, number = f"profile {profile}: " if profile else "", sum(entry.count for entry in counted)
+            total = f"{number} {'has' if number == 1 else 'have'} no pool that fits"
+            yield _Section(f"{lead}{of_profile}{total} (", _word_profile(counted), "; ", ")")
             lead = ", "
     if schedule.awaited:
         entries = [f"{name} ({word(refusal)})" for name, refusal in sorted(schedule.awaited.items())]
         yield _Section(_AWAITED, entries, closing=_WITHOUT_ANSWER)
 
 
-def word_profile(counted: list[Counted]) -> list[str]:
+def _word_profile(counted: list[Counted]) -> list[str]:
     """Return the texts of pools' reasons, each with its number of clusters where there are several."""
     return [counted[0].message] if len(counted) == 1 else [_with_pool(entry) for entry in counted]
 
@@ -308,11 +215,6 @@ def why_not(schedule: Schedule, deployment: Deployment, profile: str) -> str:
     if profile in schedule.why:
         return schedule.why[profile]
     return word_refusals(schedule.profile_refusals.get(profile, {}), deployment, schedule.holders)
-
-
-def word_refusals(refusals: Mapping[str, Refusal], deployment: Deployment, holders: _Holders | None = None) -> str:
-    """Return why clusters take no other replica, each reason with its number of clusters; "" for none."""
-    return "; ".join(f"{each.count} {each.message}" for each in tally(refusals, holders or {}, deployment))
 
 
 def join_capped(entries: Sequence[str], separator: str, room: int) -> str:
@@ -331,17 +233,9 @@ def join_capped(entries: Sequence[str], separator: str, room: int) -> str:
     return f"{separator.join(shown)} and {more}" if shown else more
 
 
-def _tally_all(schedule: Schedule, deployment: Deployment) -> list[Counted]:
-    """Return every refusal with its clusters, by profile; a refusal that all profiles share appears once."""
-    found: dict[Counted, None] = {}
-    for refusals in (schedule.profile_refusals or {"": schedule.refusals}).values():
-        found.update(dict.fromkeys(tally(refusals, schedule.holders, deployment)))
-    return list(found)
-
-
-def _counted(schedule: Schedule, deployment: Deployment) -> tuple[Counted, ...]:
+def _counted(tallies: Tallies, deployment: Deployment) -> tuple[Counted, ...]:
     """Return the counted refusals; if they are too many, one for each name, with its most frequent text."""
-    found = _tally_all(schedule, deployment) if schedule.unplaced else []
+    found = tallies.all()
     if len(found) <= MOST_REASONS:
         return tuple(found)
     merged: dict[str, Counted] = {}

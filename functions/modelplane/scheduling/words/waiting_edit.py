@@ -5,8 +5,9 @@ from typing import Final
 from modelplane.model.deployment import Deployment
 from modelplane.model.placement import Rolling, Schedule
 from modelplane.model.refusal import NoRoom
-from modelplane.scheduling.words.report import join_capped, tally
-from modelplane.scheduling.words.wording import corrects_selector, remedy_of
+from modelplane.scheduling.words.report import join_capped
+from modelplane.scheduling.words.tally import tally
+from modelplane.scheduling.words.wording import remedy_of, with_remedy
 
 #: Characters of the candidates' reasons.
 _REASONS: Final = 500
@@ -28,6 +29,6 @@ def word_no_room(rolling: Rolling, schedule: Schedule, deployment: Deployment) -
     if larger or any(isinstance(each, NoRoom) for each in refusals.values()):
         remedy = "free nodes for one"
     else:
-        found = remedy_of({each.reason for each in refusals.values() if not corrects_selector(each)})
+        found = remedy_of(with_remedy(refusals.values()))
         remedy = found[0].lower() + found[1:].rstrip(".")
     return f"no cluster can take a replica with the edit beside the ones that serve ({why}): {remedy}"

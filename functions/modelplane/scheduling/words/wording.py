@@ -104,9 +104,19 @@ def closing_remedies(reasons: Iterable[str], room: int) -> str:
     return f".{text}" if text else ""
 
 
-def corrects_selector(refusal: Refusal) -> bool:
+def _corrects_selector(refusal: Refusal) -> bool:
     """Tell whether a refusal's text asks to correct the selector, so that the remedy of its name does not apply."""
     return isinstance(refusal, NoDevice) and refusal.closest is not None and bool(refusal.closest.error)
+
+
+def find_remedy(refusal: Refusal) -> str:
+    """Return what to do about a refusal, "" where its text asks to correct the selector."""
+    return "" if _corrects_selector(refusal) else remedy_of([refusal.reason])
+
+
+def with_remedy(refusals: Iterable[Refusal]) -> set[str]:
+    """Return the names of refusals, without those whose text asks to correct the selector."""
+    return {each.reason for each in refusals if not _corrects_selector(each)}
 
 
 def of_pools(refusal: Refusal) -> bool:
