@@ -1,4 +1,7 @@
-"""How an edit reaches existing replicas: `spec.rollout` of a ModelDeployment, and the budgets that it sets."""
+"""How an edit reaches existing replicas: `spec.rollout` of a ModelDeployment, and the budgets that it sets.
+
+`Rollout.budget` is how many replicas may change at once; `scheduling.steps.rollout` chooses which do.
+"""
 
 from dataclasses import dataclass
 from typing import Final

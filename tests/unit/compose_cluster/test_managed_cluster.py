@@ -57,6 +57,7 @@ def test_nothing_is_made_or_lost_until_the_networks_of_others_are_known(exists: 
     observed = made.seen(given.bodies(made.run(body))) if exists else {}
     result = made.run(body, observed, others=None)
     assert result.desired.keys() == observed.keys()
+    assert result.cacheable
     assert said(result) == "the networks of other clusters are not fetched yet"
 
 
@@ -67,4 +68,4 @@ def test_nothing_is_made_or_lost_until_the_networks_of_others_are_known(exists: 
 def test_a_made_cluster_is_looked_at_seldom_once_nothing_is_awaited(errors: dict[str, str], ttl: timedelta) -> None:
     body = made.managed(made.asked_pool())
     result = made.run(body, made.seen(given.bodies(made.run(body)), errors=errors))
-    assert result.ttl == ttl
+    assert (result.ttl, result.cacheable) == (ttl, True)

@@ -1,4 +1,14 @@
-"""What the replicas of a cluster take of its pools, and whether there is room for more."""
+"""What the replicas of a cluster take of its pools, and whether there is room for more.
+
+| question | module |
+|---|---|
+| What do replicas take? | `ledger`; `compose_cluster.commitments` publishes it, in the text of `charge` |
+| Is there room? | `room`, exactly by `blocking`, for many groups by `rounding` |
+| On which pools do engines fit together? | `search`, `hosting`, `beside` |
+| Who gets room first? | `precedence`; `by_hand` for replicas that a user wrote |
+| Does an edit take more? | `growth` |
+| How much is free? | `free_room` for tables, `lacking` for refusals |
+"""
 
 from modelplane.scheduling.room.blocking import Shortage
 from modelplane.scheduling.room.by_hand import find_closed, find_misfit, find_no_room, has_to_fit, holding

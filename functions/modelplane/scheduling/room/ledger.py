@@ -1,4 +1,8 @@
-"""What the replicas of the fleet take of each pool, computed for a cluster when it is first asked for."""
+"""What the replicas of the fleet take of each pool, computed for a cluster when it is first asked for.
+
+`charges` is what engines take, `charge_of` the sum over engines. `compose_cluster.commitments` publishes that sum of
+all replicas on a cluster; a pass that has not read these replicas takes what is published (`Ledger.charge`).
+"""
 
 from collections.abc import Container, Iterable
 
