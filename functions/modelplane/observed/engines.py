@@ -249,7 +249,7 @@ def is_scripted(container: Mapping[str, Any]) -> bool:
 
 def known_engine(container: Mapping[str, Any]) -> KnownEngine:
     """Return the engine in a container, `UNKNOWN` if neither its command nor its image tells."""
-    started = next((_BY_PROGRAM[name] for name in sorted(programs(container)) if name in _BY_PROGRAM), None)
+    started = next((_BY_PROGRAM[name] for name in sorted(programs(container) & _BY_PROGRAM.keys())), None)
     return started or _of_image(container) or UNKNOWN
 
 

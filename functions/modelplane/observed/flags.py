@@ -5,11 +5,11 @@ Nothing is run or expanded: a shell variable is read as text. The time is linear
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set, Sized
+from dataclasses import dataclass, field
 from itertools import accumulate, islice, pairwise, takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from modelplane.catalogue.flags import find_mentions
 from modelplane.lru import Lru
 
 #: Most characters of a container's command and args that are read; a word beyond that ends the reading.
@@ -17,10 +17,8 @@ READ_LIMIT: Final = 65536
 #: Most words that are read of them, and of a script in them.
 WORD_LIMIT: Final = 8192
 
-#: Cache of the simple commands of containers, by command and args, of about this many bytes.
-_READ: Final = Lru[tuple[list[str], ...]](8 * 1024 * 1024)
-#: Bytes of an entry, and of a word beside its characters.
-_ENTRY_BYTES, _WORD_BYTES = 1024, 64
+#: Bytes of an entry, of a word in one of its tables, and of what a table has for it.
+_ENTRY_BYTES, _KEY_BYTES, _ITEM_BYTES = 1024, 350, 120
 
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 #: The option of a shell that takes a command string, alone or at the end of others, as in `-lc`.
@@ -100,33 +98,89 @@ def _within_limit(words: Sequence[str]) -> list[str]:
     return [word for word, size in zip(words, sizes, strict=True) if size <= READ_LIMIT][:WORD_LIMIT]
 
 
-def _read(command: Sequence[str], args: Sequence[str]) -> tuple[tuple[list[str], ...], int]:
-    """Return the simple commands of a container, and about how many bytes they take."""
+class _Mention(NamedTuple):
+    """A flag in a command: the number of the command, its place there, and its value, "" for none."""
+
+    command: int
+    at: int
+    value: str
+
+
+class _Setting(NamedTuple):
+    """What a command sets a variable to; `exported` if that holds for the commands after it, not for itself alone."""
+
+    command: int
+    value: str
+    exported: bool
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What the simple commands of a container say: all words are looked at once, and each question is a look-up.
+
+    Commands have numbers, in order. `starts` has those that start a program: by name, or as a Python module after `-m`.
+    `behind` has, by word without folders, each command with the word and what follows the first of it there, "" for
+    nothing. `flags` has no mentions in Ray's commands. All are in the order of the commands.
+    """
+
+    starts: dict[str, list[int]] = field(default_factory=dict)
+    rays: set[int] = field(default_factory=set)
+    behind: dict[str, dict[int, str]] = field(default_factory=dict)
+    flags: dict[str, list[_Mention]] = field(default_factory=dict)
+    variables: dict[str, list[_Setting]] = field(default_factory=dict)
+
+    @property
+    def weight(self) -> int:
+        """Return about how many bytes the tables take, without the words themselves."""
+        tables: tuple[Mapping[str, Sized], ...] = self.starts, self.behind, self.flags, self.variables
+        return _ENTRY_BYTES + sum(_KEY_BYTES + _ITEM_BYTES * len(found) for table in tables for found in table.values())
+
+    def add(self, number: int, command: Sequence[str]) -> None:
+        """Look at the words of a command."""
+        before = list(takewhile(_PREFIX.fullmatch, command))
+        started = {_called(word) for word in command[len(before) : len(before) + 1]}
+        # Ray joins a gang's nodes before the engine starts, and has its own port.
+        if "ray" in started:
+            self.rays.add(number)
+        for at, (word, following) in enumerate(pairwise((*command, ""))):
+            self.behind.setdefault(_called(word), {}).setdefault(number, following)
+            if word[:1] in ("-", "_") and number not in self.rays:
+                flag, equals, value = word.partition("=")
+                mention = _Mention(number, at, value if equals else following)
+                self.flags.setdefault(flag.replace("_", "-"), []).append(mention)
+            if word == "-m" and following:
+                started.add(following)
+        for program in started:
+            self.starts.setdefault(program, []).append(number)
+        for name, equals, value in (word.partition("=") for word in before):
+            if equals:
+                self.variables.setdefault(name, []).append(_Setting(number, value, len(before) == len(command)))
+
+
+#: Cache of what containers' commands say, by command and args, of about this many bytes: more than the largest
+#: deployment takes, whose engines are asked in turn.
+_READ: Final = Lru[_Reading](36 * 1024 * 1024)
+
+
+def _read(command: Sequence[str], args: Sequence[str]) -> tuple[_Reading, int]:
+    """Return what the command of a container says, and about how many bytes that takes."""
     # A single argument with spaces is meant for a shell that the image starts.
     shell = not command and len(args) == 1 and len(args[0].split(maxsplit=1)) > 1
-    found = tuple(_commands(_within_limit([*(("sh", "-c") if shell else command), *args])))
-    given = sum(len(word) for word in (*command, *args))
-    return found, _ENTRY_BYTES + given + sum(_WORD_BYTES + len(word) for words in found for word in words)
+    reading = _Reading()
+    for number, words in enumerate(_commands(_within_limit([*(("sh", "-c") if shell else command), *args]))):
+        reading.add(number, words)
+    return reading, reading.weight + 2 * sum(len(word) for word in (*command, *args))
 
 
-def _run(container: Mapping[str, Any]) -> tuple[list[str], ...]:
-    """Return the simple commands of a container, cached."""
+def _run(container: Mapping[str, Any]) -> _Reading:
+    """Return what the command of a container says, cached."""
     command, args = tuple(container.get("command") or ()), tuple(container.get("args") or ())
     return _READ.get((command, args), lambda: _read(command, args))
 
 
-def _programs(command: Sequence[str]) -> set[str]:
-    """Return the programs that a simple command names."""
-    first = next((word for word in command if not _PREFIX.fullmatch(word)), None)
-    found = set() if first is None else {_called(first)}
-    if "-m" in command:
-        found |= {following for word, following in pairwise(command) if word == "-m"}
-    return found
-
-
-def programs(container: Mapping[str, Any]) -> frozenset[str]:
+def programs(container: Mapping[str, Any]) -> Set[str]:
     """Return the programs that a container's command names: commands, and Python modules after `-m`."""
-    return frozenset().union(*map(_programs, _run(container)))
+    return _run(container).starts.keys()
 
 
 def assigned(container: Mapping[str, Any], variable: str, program: Collection[str]) -> str | None:
@@ -134,32 +188,26 @@ def assigned(container: Mapping[str, Any], variable: str, program: Collection[st
 
     An assignment before a command holds for that command, and one by itself or in `export` for those after it.
     """
-    exported = None
-    for command in _run(container):
-        before = list(takewhile(_PREFIX.fullmatch, command))
-        values = [
-            value for name, equals, value in (word.partition("=") for word in before) if name == variable and equals
-        ]
-        value = values[-1] if values else exported
-        if not _programs(command).isdisjoint(program):
-            return value
-        exported = value if before == command else exported
-    return exported
+    reading = _run(container)
+    starts = [reading.starts[name][0] for name in program if name in reading.starts]
+    at = min(starts) if starts else None
+    settings = reversed(reading.variables.get(variable, ()))
+    return next((each.value for each in settings if _holds(each, at)), None)
+
+
+def _holds(setting: _Setting, at: int | None) -> bool:
+    """Tell whether a setting holds for a command, for what follows all commands if `at` is None."""
+    if at is None or setting.command < at:
+        return setting.exported
+    return setting.command == at
 
 
 def following(container: Mapping[str, Any], program: str, verb: str) -> str | None:
     """Return the argument that follows the verb of a program in a container's command, None without one."""
-    for command in _run(container):
-        words = [_called(word) for word in command]
-        if program in words and verb in words:
-            value = next(iter(command[words.index(verb) + 1 :]), "-")
-            return None if value.startswith("-") else value
-    return None
-
-
-def _is_rays(command: Sequence[str]) -> bool:
-    """Tell whether a command is Ray's, which joins a gang's nodes before the engine starts and has its own port."""
-    return _called(next((word for word in command if not _PREFIX.fullmatch(word)), "")) == "ray"
+    behind = _run(container).behind
+    programs_ = behind.get(program, {})
+    value = next((value for number, value in behind.get(verb, {}).items() if number in programs_), "")
+    return None if not value or value.startswith("-") else value
 
 
 def number_in(text: str, *, most: int) -> int | None:
@@ -174,15 +222,19 @@ def read_flag(container: Mapping[str, Any], *names: str, of: Collection[str] = (
     "" is a flag without a value. Where a command starts one of the programs `of`, flags of others in its script do not
     count, but those behind the script do, which are its arguments.
     """
-    commands = [command for command in _run(container) if not _is_rays(command)]
-    if any(not _programs(command).isdisjoint(of) for command in commands):
-        commands = [command for command in commands if not _programs(command).isdisjoint({*of, *_SHELLS})]
-    value = None
-    for command in commands:
-        for at, _, behind in find_mentions(command, names):
-            value = next(iter(command[at + 1 : at + 2]), "") if behind is None else behind
+    reading = _run(container)
+    counting: set[int] | None = None
+    if any(set(reading.starts.get(program, ())) - reading.rays for program in of):
+        counting = {number for program in {*of, *_SHELLS} for number in reading.starts.get(program, ())}
+    last = [each for name in names if (each := _last(reading.flags.get(name, ()), counting))]
+    value = max(last).value if last else None
     # The closing parenthesis of a subshell is not part of the last word.
     return value if value is None or "(" in value else value.rstrip(")")
+
+
+def _last(mentions: Sequence[_Mention], counting: Collection[int] | None) -> _Mention | None:
+    """Return the last mention in the commands that count, all if None."""
+    return next((each for each in reversed(mentions) if counting is None or each.command in counting), None)
 
 
 def is_configured(container: Mapping[str, Any]) -> bool:

@@ -1,14 +1,15 @@
 """A flag is found wherever an engine's flags are, and what is not the engine's own flag is not taken for it."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.observed.flags import number_in, read_flag, tokens
+from modelplane.observed import flags
+from modelplane.observed.flags import assigned, following, number_in, programs, read_flag, tokens
 
 
 def shell(script: str, *more: str) -> dict[str, Any]:
@@ -121,3 +122,46 @@ def test_a_flag_is_read_from_the_first_64_kib() -> None:
 )
 def test_a_number_is_decimal_digits_within_its_bounds(text: str, number: int | None) -> None:
     assert number_in(text, most=65535) == number
+
+
+def test_the_words_of_a_container_are_looked_at_once_however_much_is_asked_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    container = shell(";export SEEN=1; looked --at once" * 500)
+    looked: list[str] = []
+    called = flags._called
+
+    def counted(word: str) -> str:
+        looked.append(word)
+        return called(word)
+
+    monkeypatch.setattr(flags, "_called", counted)
+    asked: dict[str, Callable[[], object]] = {
+        "programs": lambda: set(programs(container)),
+        "a flag": lambda: read_flag(container, "--at"),
+        "a flag of a program": lambda: read_flag(container, "--at", of=("looked",)),
+        "another flag": lambda: read_flag(container, "--of", "-o"),
+        "a variable": lambda: assigned(container, "SEEN", ("looked",)),
+        "an argument": lambda: following(container, "looked", "--at"),
+    }
+    answers = {what: ask() for what, ask in asked.items()}
+    assert answers == {
+        "programs": {"sh", "looked"},
+        "a flag": "once",
+        "a flag of a program": "once",
+        "another flag": None,
+        "a variable": "1",
+        "an argument": "once",
+    }
+    assert looked
+    looked.clear()
+    assert {what: ask() for what, ask in asked.items()} == answers
+    assert looked == []
+
+
+@pytest.mark.parametrize("part", ["--{} ", "A{}=1 ", "{}; ", "-m {} ", "sh -c 'a{}';"])
+def test_what_the_largest_deployment_says_is_kept_until_all_its_engines_are_asked_again(part: str) -> None:
+    script = "".join(part.format(number) for number in range(flags.READ_LIMIT // len(part)))[: flags.READ_LIMIT // 2]
+    scripts = [shell(f"{number} {script}") for number in range(8)]
+    read = [flags._run(each) for each in scripts]
+    assert all(flags._run(each) is before for each, before in zip(scripts, read, strict=True))
