@@ -1,4 +1,4 @@
-"""What the NetworkPolicy of install/observe lets the process that reads the gateway's statistics reach, and who it."""
+"""What the NetworkPolicy of install/observe lets `modelplane observe` reach, and who may reach it."""
 
 from typing import Any
 
@@ -29,6 +29,7 @@ PEERS = {
     "gateway": _proxy("10.2.0.2", PUBLIC_GATEWAY),
     "router": _proxy("10.2.0.3", ROUTER),
     "team": _pod("10.2.0.4", "ml"),
+    "Prometheus": pod_in({"name": "monitoring", "labels": {"modelplane.ai/scrapes": "true"}}, "10.2.0.5", {}),
     "API server": Peer("10.96.0.1"),
     "metadata of the cloud": Peer("169.254.169.254"),
 }
@@ -45,11 +46,13 @@ PEERS = {
         ("observer", "router", 19001, False),
         ("observer", "team", 8000, False),
         ("observer", "metadata of the cloud", 80, False),
+        ("Prometheus", "observer", 8080, True),
+        ("Prometheus", "observer", 22, False),
         ("team", "observer", 8080, False),
         ("gateway", "observer", 8080, False),
     ],
 )
-def test_it_reaches_statistics_and_the_api_server_and_nothing_reaches_it(
+def test_it_reaches_statistics_and_the_api_server_and_who_may_scrape_reaches_its_metrics(
     source: str, destination: str, port: int, is_allowed: bool
 ) -> None:
     assert allowed(POLICIES, [Packet(PEERS[source], PEERS[destination], port)]) == [is_allowed]

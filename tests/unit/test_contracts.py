@@ -10,7 +10,7 @@ from modelplane_dev.folders import ROOT
 
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 #: Packages that may use a clock, chance, the network, YAML or a terminal.
-OUTSIDE = {"cli", "planning", "preview", "reading", "live", "transport", "hydrate", "observe"}
+OUTSIDE = {"cli", "planning", "preview", "reading", "live", "transport", "hydrate", "inventory", "observe"}
 
 
 def _packages() -> set[str]:

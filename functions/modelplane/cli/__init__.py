@@ -55,7 +55,7 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
         "modelplane.cli.inventory", "Publish what the nodes of pools have, on the cluster.", _FUNCTIONS
     ),
     "logs": _Entry("modelplane.cli.replica_logs", "Print what the engines of a replica write."),
-    "observe": _Entry("modelplane.cli.observe", "Publish what the gateway has ejected, on the cluster.", _FUNCTIONS),
+    "observe": _Entry("modelplane.cli.observe", "Answer scrapes, and publish what the gateway ejects.", _FUNCTIONS),
     "plan": _Entry("modelplane.cli.plan", "Show what an edit would do to a fleet."),
     "preview": _Entry("modelplane.cli.preview", "Show where the deployments in manifests run, without a cluster."),
     "profiles": _Entry("modelplane.cli.profiles", "Show which profiles of a ClusterModel could run on a fleet."),

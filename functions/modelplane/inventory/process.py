@@ -12,9 +12,10 @@ import structlog
 from modelplane.inventory.document import encode, recall
 from modelplane.inventory.memory import Remembered, inventory_of, settle
 from modelplane.inventory.nodes import read_nodes
+from modelplane.live import LiveError
 from modelplane.model.inventory import Inventory
 from modelplane.model.names import INVENTORY, INVENTORY_KEY, LABEL_POOL, LABEL_WORKLOAD
-from modelplane.observe import ApiServer, ApiServerError
+from modelplane.observe import ApiServer
 from modelplane.observed.fields import mapping, mappings, text
 
 _PATH: Final = f"/api/v1/namespaces/{INVENTORY}/configmaps/{INVENTORY}"
@@ -43,7 +44,7 @@ class Lists:
 
 
 def _list(server: ApiServer, path: str, selector: str = "") -> list[Mapping[str, Any]]:
-    """Return all objects of a kind, page by page. Raises ApiServerError."""
+    """Return all objects of a kind, page by page. Raises LiveError."""
     found: list[Mapping[str, Any]] = []
     further = ""
     while True:
@@ -56,7 +57,7 @@ def _list(server: ApiServer, path: str, selector: str = "") -> list[Mapping[str,
 
 
 def read_lists(server: ApiServer) -> Lists:
-    """Return what a reading needs. Raises ApiServerError.
+    """Return what a reading needs. Raises LiveError.
 
     Pods come after claims: the pod of a claim exists before its claim is allocated.
     """
@@ -80,7 +81,7 @@ class _Publisher:
     written: int = 0
 
     def turn(self, now: int) -> None:
-        """Read, and write where something has changed. Raises ApiServerError."""
+        """Read, and write where something has changed. Raises LiveError."""
         lists = read_lists(self.server)
         seen = read_nodes(lists.nodes, lists.slices, lists.claims, lists.pods)
         before = self.remembered
@@ -116,7 +117,7 @@ def run(
                 publisher = _Publisher(server, uid, recall(document, uid), healthy)
             publisher.turn(int(clock()))
             done = clock()
-        except ApiServerError as error:
+        except LiveError as error:
             log.warning("not published", error=str(error))
             if clock() - done >= SILENCE:
                 return False

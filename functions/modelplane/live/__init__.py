@@ -9,7 +9,7 @@ Exception
 from modelplane.live.errors import KubectlError, LiveError, ServerError
 from modelplane.live.kubectl import Access, Kubectl
 from modelplane.live.listing import Listing, Resource, Rights, list_objects
-from modelplane.live.server import Server, open_server
+from modelplane.live.server import Server, Watchable, open_server
 
 __all__ = [
     "Access",
@@ -21,6 +21,7 @@ __all__ = [
     "Rights",
     "Server",
     "ServerError",
+    "Watchable",
     "list_objects",
     "open_server",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from modelplane.live.errors import ServerError
-from modelplane.live.server import Server
+from modelplane.live.server import Watchable
 
 #: Objects of a page.
 PAGE: Final = 500
@@ -52,7 +52,7 @@ class Listing:
     why: str = ""
 
 
-def list_objects(server: Server, resource: Resource, namespace: str = "") -> Listing:
+def list_objects(server: Watchable, resource: Resource, namespace: str = "") -> Listing:
     """Return the objects of a kind in a namespace, "" for all. Raises LiveError for what is no matter of rights."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -67,7 +67,7 @@ def list_objects(server: Server, resource: Resource, namespace: str = "") -> Lis
     raise AssertionError  # the last attempt returns or raises
 
 
-def _list(server: Server, resource: Resource, namespace: str) -> Listing:
+def _list(server: Watchable, resource: Resource, namespace: str) -> Listing:
     found: list[Mapping[str, Any]] = []
     further = ""
     while True:

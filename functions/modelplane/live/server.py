@@ -24,21 +24,25 @@ _REASONS: Final[Mapping[str, int]] = {"Forbidden": 403, "NotFound": 404, "Expire
 _REFUSED: Final = re.compile(r"^Error from server \((\w+)\): ", re.MULTILINE)
 
 
-class Server(Protocol):
-    """An API server. Requests raise ServerError for what it refuses, and LiveError where it cannot be asked."""
+class Watchable(Protocol):
+    """An API server that is read. Requests raise ServerError for what it refuses, and LiveError where it is silent."""
+
+    def get(self, path: str) -> Any:
+        """Return the JSON under a path."""
+
+    def watch(self, path: str) -> Iterator[Any]:
+        """Yield the events of a watch, a JSON object each, until the server ends it."""
+
+
+class Server(Watchable, Protocol):
+    """An API server that kubectl has access to."""
 
     @property
     def kubectl(self) -> Kubectl:
         """Return kubectl with the same access."""
 
-    def get(self, path: str) -> Any:
-        """Return the JSON under a path."""
-
     def post(self, path: str, body: object) -> Any:
         """Return the answer to a body that is posted to a path."""
-
-    def watch(self, path: str) -> Iterator[Any]:
-        """Yield the events of a watch, a JSON object each, until the server ends it."""
 
 
 class ProxiedServer:

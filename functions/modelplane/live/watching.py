@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from modelplane.live.errors import LiveError, ServerError
 from modelplane.live.listing import Listing
-from modelplane.live.server import Server
+from modelplane.live.server import Watchable
 
 _ERROR: Final = "ERROR"
 _BOOKMARK: Final = "BOOKMARK"
@@ -17,7 +17,7 @@ _DELETED: Final = "DELETED"
 Change = tuple[Mapping[str, Any], bool]
 
 
-def follow(server: Server, listing: Listing, tell: Callable[[Change | LiveError], None]) -> None:
+def follow(server: Watchable, listing: Listing, tell: Callable[[Change | LiveError], None]) -> None:
     """Tell every change of a listing's objects, and at last the error that ends it.
 
     The server ends a watch now and then, and it is begun again where it ended.
@@ -33,7 +33,7 @@ def follow(server: Server, listing: Listing, tell: Callable[[Change | LiveError]
         tell(error)
 
 
-def _watch(server: Server, listing: Listing, version: str) -> Iterator[tuple[str, Change | None]]:
+def _watch(server: Watchable, listing: Listing, version: str) -> Iterator[tuple[str, Change | None]]:
     """Yield the version after each event, and its change; bookmarks have none."""
     asked = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version}
     for event in server.watch(f"{listing.resource.path(listing.namespace)}?{urlencode(asked)}"):

@@ -4,8 +4,8 @@ Crossplane calls a function with objects alone. What is known only to a running 
 of a fixed name, which functions require. Nothing that serves depends on it.
 """
 
-from modelplane.observe.api_server import ApiServer, ApiServerError
+from modelplane.observe.api_server import ApiServer
 from modelplane.observe.ejections import Gateway
 from modelplane.observe.publish import Entry, publish
 
-__all__ = ["ApiServer", "ApiServerError", "Entry", "Gateway", "publish"]
+__all__ = ["ApiServer", "Entry", "Gateway", "publish"]

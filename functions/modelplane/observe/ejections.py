@@ -67,7 +67,7 @@ class Gateway:
     port: int
 
     def read(self) -> dict[str, int] | None:
-        """Return the ejected endpoints of each route, None if no Envoy says so. Raises ApiServerError."""
+        """Return the ejected endpoints of each route, None if no Envoy says so. Raises LiveError."""
         found = sorted({*addresses(self.server.get(_SLICES))})
         with ThreadPoolExecutor(_TOGETHER) as pool:
             answered = [each for each in pool.map(self._ask, found) if each is not None]

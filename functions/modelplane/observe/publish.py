@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import structlog
 
-from modelplane.observe.api_server import ApiServer, ApiServerError
+from modelplane.live import LiveError
+from modelplane.observe.api_server import ApiServer
 
 #: Seconds after which what has not changed is written again: somebody may have changed the ConfigMap.
 _AGAIN: Final = 60.0
@@ -24,7 +25,7 @@ class Entry:
     key: str
 
     def write(self, server: ApiServer, value: Mapping[str, Any] | None) -> None:
-        """Write a value as JSON, None for no value. Raises ApiServerError."""
+        """Write a value as JSON, None for no value. Raises LiveError."""
         text = None if value is None else json.dumps(value, sort_keys=True, separators=(",", ":"))
         path = f"/api/v1/namespaces/{self.namespace}/configmaps/{self.name}"
         server.merge(path, {"data": {self.key: text}})
@@ -47,11 +48,11 @@ def publish(
             if last is None or found != last[0] or now - last[1] >= _AGAIN:
                 entry.write(server, found)
                 last = found, now
-        except ApiServerError as error:
+        except LiveError as error:
             log.warning("not published", error=str(error))
         if ended.wait(every):
             break
     try:
         entry.write(server, None)
-    except ApiServerError as error:
+    except LiveError as error:
         log.warning("not withdrawn", error=str(error))

@@ -39,7 +39,7 @@ def test_help_lists_every_command_with_what_it_does() -> None:
         CliRunner().invoke(main, ["--help"]).stdout.partition("Commands:")[2].split("Commands of the images:")
     )
     listed = [[line for line in part.splitlines() if line.strip()] for part in (ours, images)]
-    assert [line.split()[0] for line in listed[1]] == ["hydrate", "observe", "serve"]
+    assert [line.split()[0] for line in listed[1]] == ["hydrate", "inventory", "observe", "serve"]
     assert sorted(line.split()[0] for part in listed for line in part) == COMMANDS
     assert [line for part in listed for line in part if not line.rstrip().endswith(".")] == []
 
@@ -137,7 +137,9 @@ def test_a_reader_that_ends_early_is_no_answer() -> None:
 _SLOW = ("modelplane.api", "modelplane.preview", "modelplane.scheduling", "modelplane.live", "rich", "yaml", "pydantic")
 
 
-@pytest.mark.parametrize("name", [each for each in COMMANDS if each not in {"serve", "hydrate", "observe"}])
+@pytest.mark.parametrize(
+    "name", [each for each in COMMANDS if each not in {"serve", "hydrate", "inventory", "observe"}]
+)
 def test_help_and_usage_errors_import_nothing_that_takes_long(name: str) -> None:
     code = (
         "import sys\nfrom click.testing import CliRunner\nfrom modelplane.cli import main\n"

@@ -5,7 +5,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modelplane.observe import ApiServerError, Entry, publish
+from modelplane.live import LiveError
+from modelplane.observe import Entry, publish
 
 ENTRY = Entry("modelplane-system", "gateway-ejections", "ejections")
 
@@ -22,7 +23,7 @@ class Written:
         assert path == "/api/v1/namespaces/modelplane-system/configmaps/gateway-ejections"
         if self.failures:
             self.failures -= 1
-            raise ApiServerError("unavailable")
+            raise LiveError("unavailable")
         text = patch["data"]["ejections"]
         self.values.append(None if text is None else json.loads(text))
 
@@ -54,7 +55,7 @@ def test_what_could_not_be_written_is_written_with_the_next_reading() -> None:
 
 
 def test_a_failed_reading_ends_nothing() -> None:
-    assert published([{"ml/a": 1}, ApiServerError("busy"), {"ml/a": 2}]) == [{"ml/a": 1}, {"ml/a": 2}, None]
+    assert published([{"ml/a": 1}, LiveError("busy"), {"ml/a": 2}]) == [{"ml/a": 1}, {"ml/a": 2}, None]
 
 
 def test_what_no_envoy_says_is_withdrawn() -> None:
