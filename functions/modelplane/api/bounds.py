@@ -103,8 +103,6 @@ BOUNDS: Final[Mapping[str, Mapping[str, int]]] = {
     },
     "InferenceClass": {
         "spec.provisioning.gke.accelerator.type": 63,
-        "spec.provisioning.eks.accelerator.type": 63,
-        "spec.provisioning.aks.accelerator.type": 63,
         "spec.capabilities.multiNodeBandwidth": 40,
         "spec.capabilities.memoryPerGpu": 32,
         "spec.capabilities.interconnect": 63,

@@ -47,29 +47,11 @@ class Gke(BaseModel):
     accelerator: Accelerator
 
 
-class Eks(BaseModel):
-    """EKS recipe."""
-
-    instanceType: str
-    diskSizeGb: int = 100
-    accelerator: Accelerator
-
-
-class Aks(BaseModel):
-    """AKS recipe."""
-
-    vmSize: str
-    diskSizeGb: int = 100
-    accelerator: Accelerator
-
-
 class Provisioning(BaseModel):
-    """How to create pools of this class on a cluster that Modelplane makes; omit it for hardware that exists. This version creates pools on GKE: of another cloud Accepted says that it is not read."""
+    """How to create pools of this class on a cluster that Modelplane makes; omit it for hardware that exists."""
 
-    provider: Literal["GKE", "EKS", "AKS"]
+    provider: Literal["GKE"]
     gke: Gke | None = None
-    eks: Eks | None = None
-    aks: Aks | None = None
 
 
 class Capabilities(BaseModel):

@@ -284,6 +284,7 @@ class ModelReplicaStatus(BaseModel):
     """Observed state."""
 
     served: bool | None = None
+    servedOn: str | None = None
     complete: bool | None = None
     crashed: bool | None = None
     servedEngines: list[dict[str, Any]] | None = None

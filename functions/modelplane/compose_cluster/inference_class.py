@@ -6,7 +6,6 @@ from typing import Any
 from modelplane.catalogue import doubt_device, doubt_memory, find_candidates
 from modelplane.cel import problems
 from modelplane.compose_cluster.device_selectors import describe_devices
-from modelplane.compose_cluster.not_read import name_not_read
 from modelplane.model.catalogue import Capabilities
 from modelplane.model.conditions import ClassCondition, Condition, Reason, Status
 from modelplane.model.fleet import Device
@@ -92,4 +91,4 @@ def _verdict(declared: Object) -> Condition:
         return Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.INVALID_DEVICE, "; ".join(found))
     if ambiguity := _ambiguity(declared):
         return Condition(ClassCondition.ACCEPTED, Status.FALSE, Reason.AMBIGUOUS_DEVICE, ambiguity)
-    return Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE, name_not_read(declared))
+    return Condition(ClassCondition.ACCEPTED, Status.TRUE, Reason.AVAILABLE)

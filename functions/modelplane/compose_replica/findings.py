@@ -59,6 +59,8 @@ class ReplicaFindings:
     policy: Policy | None = None
     #: Whether the last pod of an ending replica is gone, None for one that is not ending.
     ended: bool | None = None
+    #: The uid of the cluster if Modelplane makes it, else "".
+    made_uid: str = ""
 
     @cached_property
     def engines(self) -> Mapping[str, tuple[Mapping[str, Any], Readiness]]:

@@ -113,20 +113,43 @@ def _held(found: ReplicaFindings, accepted: Condition) -> str:
     return found.sync_failure if served and accepted.status is Status.FALSE else ""
 
 
+def _was_made_anew(found: ReplicaFindings) -> bool:
+    """Tell whether the replica has served on a cluster that was deleted in its cloud, and made anew since."""
+    before = text(mapping(found.replica.body.get("status")).get("servedOn"))
+    return bool(before and found.made_uid) and before != found.made_uid
+
+
+def _serving(found: ReplicaFindings, *, settled: bool) -> dict[str, Any]:
+    """Return what the replica has served with; `settled`: its cluster runs, in sync, exactly the present spec.
+
+    A replica that begins to serve while an edit is held records the stamp of what runs, never that of the edit.
+    """
+    last, anew = mapping(found.replica.body.get("status")), _was_made_anew(found)
+    if anew:
+        # What is observed may still be of the cluster that is gone.
+        return {"served": False}
+    served = last.get("served") is True or found.serves
+    on = {"servedOn": last.get("servedOn") or found.made_uid} if served and found.made_uid else {}
+    if found.spec and settled:
+        return {"served": served, **on, "servedEngines": list(found.spec.block), "servedStamp": found.stamp}
+    first = {"servedStamp": found.ran} if found.serves and last.get("served") is not True else {}
+    kept = {name: last[name] for name in ("servedEngines", "servedStamp") if name in last}
+    return {"served": served, **on, **first, **kept}
+
+
 def status(found: ReplicaFindings, accepted: Condition) -> dict[str, Any]:
     """Return the complete status: a field that is left out is removed. `accepted` is ModelAccepted.
 
     `served` stays true after a flap, a reboot or an unknown state. `servedEngines` changes only when the cluster runs,
-    in sync, exactly the engines of the present spec, with all their copies. A replica that begins to serve while an
-    edit is held records the stamp of what runs, never that of the edit.
+    in sync, exactly the engines of the present spec, with all their copies.
     """
     last = mapping(found.replica.body.get("status"))
-    written: dict[str, Any] = {"served": last.get("served") is True or found.serves, "workloads": _rows(found)}
+    in_sync = found.spec is not None and found.obstacle is None and not found.pending and not found.sync_failure
+    written = {**_serving(found, settled=in_sync and found.complete), "workloads": _rows(found)}
     if found.engines:
         written["complete"] = found.complete
     if found.has_crashed:
         written["crashed"] = True
-    in_sync = found.spec is not None and found.obstacle is None and not found.pending and not found.sync_failure
     if volumes := _volumes(found, settled=in_sync and found.complete):
         written["volumes"] = volumes
     if found.builder:
@@ -136,11 +159,6 @@ def status(found: ReplicaFindings, accepted: Condition) -> dict[str, Any]:
         written |= {"ended": True} if found.ended else {}
     if held := _held(found, accepted):
         written["held"] = cap(held)
-    if found.spec and in_sync and found.complete:
-        written |= {"servedEngines": list(found.spec.block), "servedStamp": found.stamp}
-    else:
-        first = {"servedStamp": found.ran} if found.serves and last.get("served") is not True else {}
-        written |= first | {name: last[name] for name in ("servedEngines", "servedStamp") if name in last}
     if found.spec:
         written["endpoint"] = replica_hostname(found.replica.name, found.replica.namespace, found.spec.cluster)
     elif "endpoint" in last:

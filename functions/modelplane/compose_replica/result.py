@@ -15,9 +15,10 @@ from modelplane.composing.orphan import is_orphaning, only_observes, policy_of, 
 from modelplane.composing.pod_messages import REPLICA_PODS
 from modelplane.model.conditions import Status
 from modelplane.model.observation import Gap
+from modelplane.observed.cluster import made_uid
 from modelplane.observed.fields import mapping
 from modelplane.observed.remote import Remote, read_remote
-from modelplane.step import AWAITING, SETTLED, Desired, Request, Requirement, Result
+from modelplane.step import AWAITING, SETTLED, Desired, Object, Request, Requirement, Result
 
 
 def read_remotes(request: Request) -> dict[str, Remote]:
@@ -62,6 +63,7 @@ def findings_of(
         crashed_pods=REPLICA_PODS.crashed(request),
         orphaning=is_orphaning(cluster),
         policy=policy_of(cluster),
+        made_uid=made_uid(cluster) if isinstance(cluster, Object) else "",
     )
 
 

@@ -113,6 +113,15 @@ def is_abandoned(obj: Object) -> bool:
     return mapping(obj.metadata.get("annotations")).get(ANNOTATION_ABANDON) == "true"
 
 
+def made_uid(obj: Object) -> str:
+    """Return the published uid of a cluster that Modelplane makes, "" of one that is brought.
+
+    It changes when the cluster was deleted in its cloud and has been made anew.
+    """
+    source = mapping(mapping(obj.body.get("spec")).get("cluster")).get("source")
+    return "" if source in (None, "Existing") else text(mapping(obj.body.get("status")).get("clusterUID"))
+
+
 #: Reasons of ClusterReady for a kubeconfig that leads to a wrong cluster.
 _MISTAKEN = (Reason.IDENTITY_CHANGED, Reason.DUPLICATE_CLUSTER, Reason.OTHER_INSTALLATION)
 

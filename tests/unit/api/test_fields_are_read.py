@@ -1,8 +1,7 @@
-"""No field of a class or a cluster is admitted and ignored: it changes what is done, or a condition names it.
+"""No field of a class or a cluster is admitted and ignored: it changes what is done or said.
 
 `WHOLE` has every field of the XRD, `OTHER` another value of each. One value at a time is put from the one into the
-other. What a step returns and what the scheduler reads must differ, unless the field is declared as not read, or is
-text for people.
+other. What a step returns and what the scheduler reads must differ, unless the field is text for people.
 """
 
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ import pytest
 import yaml
 
 from modelplane.compose_cluster import inference_class
-from modelplane.compose_cluster.not_read import NOT_READ
 from modelplane.observed.cluster import read_cluster, read_team_isolation
 from modelplane.preview.admission import admit
 from modelplane.reading.definitions import xrds
@@ -34,8 +32,6 @@ spec:
   provisioning:
     provider: GKE
     gke: {machineType: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
-    eks: {instanceType: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
-    aks: {vmSize: a, diskSizeGb: 10, accelerator: {type: a, count: 1}}
   capabilities:
     memoryPerGpu: 24Gi
     interconnect: pcie
@@ -58,10 +54,8 @@ _OTHER_CLASS = """
 spec:
   description: Two
   provisioning:
-    provider: EKS
+    provider: GKE
     gke: {machineType: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
-    eks: {instanceType: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
-    aks: {vmSize: b, diskSizeGb: 11, accelerator: {type: b, count: 2}}
   capabilities:
     memoryPerGpu: 23Gi
     interconnect: nvlink
@@ -271,7 +265,7 @@ FOR_PEOPLE = {
 #: It decides which block is read, and cannot be changed.
 FIXED = {"spec.cluster.source"}
 #: There is one value to set.
-ONE_VALUE = {"spec.stack.inferenceExtension"}
+ONE_VALUE = {"spec.stack.inferenceExtension", "spec.provisioning.provider"}
 
 
 def schema_of(kind: str) -> Manifest:
@@ -379,20 +373,6 @@ def changes(which: str) -> Iterator[tuple[str, Manifest]]:
             yield path, put(WHOLE[which], place, value)
 
 
-def is_declared(kind: str, path: str) -> bool:
-    steps = tuple(path.split(".")[1:])
-    return any(steps[: len(each)] == each for each in NOT_READ.get(kind, ()))
-
-
-def without(body: Manifest, path: tuple[str, ...]) -> Manifest:
-    changed = deepcopy(body)
-    found = changed["spec"]
-    for step in path[:-1]:
-        found = found[step]
-    del found[path[-1]]
-    return changed
-
-
 def of_kind(kind: str) -> list[str]:
     return [which for which, body in WHOLE.items() if body["kind"] == kind]
 
@@ -407,7 +387,7 @@ def test_the_whole_manifests_have_every_field_and_are_admitted(kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_changes_something_or_is_declared_as_not_read(kind: str) -> None:
+def test_every_field_changes_something(kind: str) -> None:
     read: set[str] = set()
     for which in of_kind(kind):
         before = outcome(WHOLE[which])
@@ -415,26 +395,4 @@ def test_every_field_changes_something_or_is_declared_as_not_read(kind: str) -> 
             admit(body)
             if outcome(body) != before:
                 read.add(path)
-    declared = {path for path in fields(schema_of(kind)) if is_declared(kind, path)}
-    ignored = set(fields(schema_of(kind))) - read - declared - FOR_PEOPLE - FIXED - ONE_VALUE
-    assert ignored == set()
-    assert read & declared == set(), "it is read, so it need not be declared"
-
-
-NOT_READ_FIELDS = [(kind, path) for kind, paths in NOT_READ.items() for path in paths]
-
-
-@pytest.mark.parametrize(("kind", "path"), NOT_READ_FIELDS, ids=[".".join(path) for _, path in NOT_READ_FIELDS])
-def test_a_field_that_is_not_read_is_named_by_a_condition_where_it_is_set_and_takes_nothing_away(
-    kind: str, path: tuple[str, ...]
-) -> None:
-    def reported(body: Manifest) -> tuple[str, str]:
-        found = inference_class.compose(Request(given.obj(body))).conditions[0]
-        return found.status, found.message
-
-    named = ".".join(("spec", *path))
-    status, message = reported(WHOLE["class"])
-    assert status == "True"
-    assert named in message
-    assert "not read by this version of Modelplane" in message
-    assert named not in reported(without(WHOLE["class"], path))[1]
+    assert set(fields(schema_of(kind))) - read - FOR_PEOPLE - FIXED - ONE_VALUE == set()

@@ -1,16 +1,18 @@
 """A cloud is one package behind one protocol, and everything that lists clouds lists the same ones."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+import pytest
 import yaml
 
-from modelplane.clouds import CLOUDS, Account, Asked, Key, Kind, Managed, Plan, PoolPhase, PoolReport, Seen
+from modelplane.clouds import CLOUDS, Account, Asked, Cloud, Key, Kind, Managed, Plan, PoolPhase, PoolReport, Seen
 from modelplane.compose_cluster import managed_cluster
 from modelplane.compose_cluster.inference_cluster import compose
-from modelplane.compose_cluster.not_read import NOT_READ
 from modelplane.compose_cluster.sources import SOURCES
 from modelplane.compose_cluster.sources.made import source_of
 from modelplane.preview import ControlPlane
@@ -29,30 +31,60 @@ def schema(kind: str, *path: str) -> Manifest:
     found: Manifest = xrds()[kind]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     for step in path:
         found = found["properties"][step]
-    return found
+    return deepcopy(found)
+
+
+@dataclass
+class Lists:
+    """Everything that lists clouds: the registry, both XRDs, what the Configuration activates, and the page."""
+
+    clouds: dict[str, Cloud]
+    cluster: Manifest
+    provisioning: Manifest
+    activated: list[str]
+    page: str
+
+    def differences(self) -> list[str]:
+        """Return what does not list the clouds of the registry, and no others."""
+        blocks = {name: cloud.block for name, cloud in self.clouds.items()}
+        kinds = [each for cloud in self.clouds.values() for each in cloud.kinds if "ProviderConfig" not in each.kind]
+        names = {f"{each.kind.lower()}s.{each.api_version.partition('/')[0]}" for each in kinds}
+        found = {
+            "the sources": self.cluster["properties"]["source"]["enum"] == ["Existing", *blocks],
+            "the providers of a class": self.provisioning["properties"]["provider"]["enum"] == [*blocks],
+            "the kinds that are activated": set(self.activated) == names,
+            "the page": set(re.findall(r"`spec\.cluster\.([a-z]+)`", self.page)) == set(blocks.values()),
+        }
+        for spec, field in ((self.cluster, "source"), (self.provisioning, "provider")):
+            fixed = {"source", "existing", "provider"}
+            found[f"the blocks beside {field}"] = spec["properties"].keys() - fixed == set(blocks.values())
+            rules = [rule["rule"] for rule in spec["x-kubernetes-validations"]]
+            asked = {f"self.{field} != '{name}' || has(self.{block})" for name, block in blocks.items()}
+            asking = {
+                rule for rule in rules if re.fullmatch(rf"self\.{field} != '(?!Existing)\w+' \|\| has\(.*\)", rule)
+            }
+            found[f"the rules of {field}"] = asking == asked
+        return [what for what, same in found.items() if not same]
+
+
+def lists() -> Lists:
+    """Return the lists as they are."""
+    return Lists(
+        clouds=dict(CLOUDS),
+        cluster=schema("InferenceCluster", "cluster"),
+        provisioning=schema("InferenceClass", "provisioning"),
+        activated=yaml.safe_load((ROOT / "clouds/activation.yaml").read_text())["spec"]["activate"],
+        page=(ROOT / "docs/make-a-cluster.md").read_text(),
+    )
 
 
 def test_the_registry_the_xrds_the_sources_the_policy_and_the_page_have_the_same_clouds() -> None:
-    cluster, provisioning = schema("InferenceCluster", "cluster"), schema("InferenceClass", "provisioning")
-    composed = set(CLOUDS)
-    assert set(cluster["properties"]["source"]["enum"]) == set(SOURCES) == {"Existing", *composed}
-    not_read = {path[-1] for path in NOT_READ["InferenceClass"]}
-    blocks = {name: cloud.block for name, cloud in CLOUDS.items()}
-    named = {each.lower(): each for each in provisioning["properties"]["provider"]["enum"]}
-    assert named.keys() - not_read == set(blocks.values())
-    for found, field in ((cluster, "source"), (provisioning, "provider")):
-        rules = " ".join(rule["rule"] for rule in found["x-kubernetes-validations"])
-        assert all(f"self.{field} != '{name}' || has(self.{block})" in rules for name, block in blocks.items())
-        assert set(blocks.values()) <= found["properties"].keys()
-    page = (ROOT / "docs/make-a-cluster.md").read_text()
-    assert set(re.findall(r"`spec\.cluster\.([a-z]+)`", page)) == set(blocks.values())
+    assert lists().differences() == []
+    assert SOURCES.keys() == {"Existing", *CLOUDS}
 
 
-def test_the_second_configuration_has_the_providers_of_every_kind_and_activates_each() -> None:
-    policy = yaml.safe_load((ROOT / "clouds/activation.yaml").read_text())
+def test_the_second_configuration_has_the_providers_of_every_kind() -> None:
     kinds = [each for cloud in CLOUDS.values() for each in cloud.kinds if "ProviderConfig" not in each.kind]
-    names = {f"{each.kind.lower()}s.{each.api_version.partition('/')[0]}" for each in kinds}
-    assert set(policy["spec"]["activate"]) == names
     asked = yaml.safe_load((ROOT / "clouds/crossplane.yaml").read_text())["spec"]["dependsOn"]
     packages = {each["package"].rpartition("/")[2]: each["version"] for each in asked}
     families = {f"provider-gcp-{each.api_version.partition('.')[0]}" for each in kinds}
@@ -68,7 +100,7 @@ CLUSTER, POOL, CONFIG = Kind(API, "Farm"), Kind(API, "Herd"), Kind(API, "Cluster
 class _Fake:
     """A cloud of two kinds, whose kubeconfig needs no identity and whose network is always there."""
 
-    block = "gke"
+    block = "fake"
     provider = "provider-fake"
     main = CLUSTER
     kinds: Sequence[Kind] = (CLUSTER, POOL, CONFIG)
@@ -94,13 +126,76 @@ class _Fake:
 FAKE = _Fake()
 
 
+class _InPlaceOfGke(_Fake):
+    """The same cloud, whose clusters are asked for as those of GKE are."""
+
+    block = "gke"
+
+
+STAND_IN = _InPlaceOfGke()
+
+
+def _in_registry(all_of: Lists) -> None:
+    all_of.clouds["Fake"] = FAKE
+
+
+def _in_xrds(all_of: Lists) -> None:
+    for spec, field in ((all_of.cluster, "source"), (all_of.provisioning, "provider")):
+        spec["properties"][field]["enum"].append("Fake")
+        spec["properties"]["fake"] = {"type": "object"}
+        spec["x-kubernetes-validations"].append({"rule": f"self.{field} != 'Fake' || has(self.fake)"})
+
+
+def _in_policy(all_of: Lists) -> None:
+    all_of.activated += ["farms.fake.m.upbound.io", "herds.fake.m.upbound.io"]
+
+
+def _on_page(all_of: Lists) -> None:
+    all_of.page += "| field of `spec.cluster.fake` |"
+
+
+#: What a cloud is added by, and what differs without it.
+STEPS: dict[str, tuple[Callable[[Lists], None], list[str]]] = {
+    "its block in the XRDs": (
+        _in_xrds,
+        [
+            "the sources",
+            "the providers of a class",
+            "the blocks beside source",
+            "the rules of source",
+            "the blocks beside provider",
+            "the rules of provider",
+        ],
+    ),
+    "its kinds in the activation policy": (_in_policy, ["the kinds that are activated"]),
+    "its page": (_on_page, ["the page"]),
+}
+
+
+def test_a_cloud_is_added_by_its_package_its_block_its_line_and_its_page() -> None:
+    all_of = lists()
+    for add in (_in_registry, *(step for step, _ in STEPS.values())):
+        add(all_of)
+    assert all_of.differences() == []
+
+
+@pytest.mark.parametrize("left_out", STEPS)
+def test_a_cloud_that_is_added_but_for_one_step_is_noticed(left_out: str) -> None:
+    all_of = lists()
+    _in_registry(all_of)
+    for name, (add, _) in STEPS.items():
+        if name != left_out:
+            add(all_of)
+    assert all_of.differences() == sorted(STEPS[left_out][1], key=all_of.differences().index)
+
+
 def pipelines(kind: str) -> Pipeline | None:
     """Return the pipelines of Modelplane, with this cloud in place of GKE."""
     if kind == "InferenceCluster.modelplane.ai":
-        step = partial(compose, sources={"GKE": source_of("GKE", FAKE)})
+        step = partial(compose, sources={"GKE": source_of("GKE", STAND_IN)})
         return Pipeline("inferencecluster", (("compose-cluster", step),))
     if kind == "ManagedCluster.modelplane.ai":
-        step = partial(managed_cluster.compose, clouds={"GKE": FAKE})
+        step = partial(managed_cluster.compose, clouds={"GKE": STAND_IN})
         return Pipeline("managedcluster", (("compose-cluster", step),))
     return pipeline_of(kind)
 

@@ -236,3 +236,41 @@ def test_a_cluster_that_does_not_answer_says_the_same_on_every_try(words: str, s
         reported.append((result.conditions, result.status))
     assert reported[0] == reported[1]
     assert shown in repr(reported[0])
+
+
+def on_made(uid: str, source: str = "GKE") -> dict[str, Any]:
+    """Return the replica's cluster, which Modelplane makes, with the uid that it publishes."""
+    found = given.cluster()
+    spec = {**found.get("spec", {}), "cluster": {"source": source}}
+    return {**found, "spec": spec, "status": {**found["status"], "clusterUID": uid}}
+
+
+def test_a_replica_of_a_cluster_that_was_made_anew_has_never_served_until_it_does_there() -> None:
+    body = given.replica()
+    first = given.run(body, given.serving(body), cluster=[on_made("first")])
+    assert (_status(first)["served"], _status(first)["servedOn"]) == (True, "first")
+
+    served = given.replica(status=_status(first))
+    anew = given.run(served, given.serving(served), cluster=[on_made("second")])
+    assert _status(anew)["served"] is False, "what is observed may be of the cluster that is gone"
+    assert not {"servedOn", "servedEngines", "servedStamp"} & _status(anew).keys()
+    assert read_own_replica(given.obj(given.replica(status=_status(anew)))).has_served is False
+
+    again = given.replica(status=_status(anew))
+    later = given.run(again, given.serving(again), cluster=[on_made("second")])
+    assert (_status(later)["served"], _status(later)["servedOn"]) == (True, "second")
+
+
+@pytest.mark.parametrize(("before", "now"), [("first", "first"), ("first", ""), ("", "second")])
+def test_a_replica_that_has_served_has_while_no_other_cluster_is_known(before: str, now: str) -> None:
+    status = {"served": True, "servedEngines": [given.engine()], **({"servedOn": before} if before else {})}
+    body = given.replica(status=status)
+    result = given.run(body, {}, cluster=[on_made(now)])
+    assert _status(result)["served"] is True
+    assert _status(result)["servedEngines"] == [given.engine()]
+
+
+def test_of_a_cluster_that_is_brought_no_uid_is_recorded() -> None:
+    body = given.replica()
+    result = given.run(body, given.serving(body), cluster=[on_made("first", "Existing")])
+    assert "servedOn" not in _status(result)
