@@ -62,10 +62,40 @@ def test_nothing_is_made_or_lost_until_the_networks_of_others_are_known(exists: 
 
 
 @pytest.mark.parametrize(
-    ("errors", "ttl"),
-    [({}, ALONE), ({"pool-l4": "Error 429: quota exceeded"}, AWAITING), ({"cluster": "Error 503"}, AWAITING)],
+    ("errors", "ready", "ttl"),
+    [
+        ({}, True, ALONE),
+        ({"pool-l4": "Error 429: quota exceeded"}, True, AWAITING),
+        ({"cluster": "Error 503"}, False, AWAITING),
+    ],
 )
-def test_a_made_cluster_is_looked_at_seldom_once_nothing_is_awaited(errors: dict[str, str], ttl: timedelta) -> None:
+def test_a_made_cluster_is_looked_at_seldom_once_nothing_is_awaited(
+    errors: dict[str, str], ready: bool, ttl: timedelta
+) -> None:
     body = made.managed(made.asked_pool())
     result = made.run(body, made.seen(given.bodies(made.run(body)), errors=errors))
-    assert (result.ttl, result.cacheable) == (ttl, True)
+    assert (result.ready, result.ttl, result.cacheable) == (ready, ttl, True)
+    assert [name for name in errors if result.desired[name].ready] == []
+    assert bool(said(result)) is bool(errors)
+
+
+def test_the_status_has_only_what_is_known() -> None:
+    status = made.run(made.managed(made.asked_pool())).status or {}
+    assert None not in status.values()
+    assert status["facts"].keys() == {"driverRoot", "podsPerNode"}
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_refusal_says_what_becomes_of_existing_resources_where_there_are_any(exists: bool) -> None:
+    observed = made.seen(given.bodies(made.run(made.managed(made.asked_pool())))) if exists else {}
+    result = made.run(made.managed(made.asked_pool(zones=["mars-1-a"])), observed)
+    assert given.condition(result, "CloudReady").reason == "InvalidNodePool"
+    assert ("Existing resources are unchanged" in said(result)) is exists
+
+
+def test_a_pool_without_zones_and_reservation_and_a_cluster_without_pools_are_made() -> None:
+    plain = {field: each for field, each in made.asked_pool().items() if field != "zones"}
+    assert "reservationAffinity" not in str(given.bodies(made.run(made.managed(plain))))
+    body = made.managed()
+    del body["spec"]["pools"]
+    assert "cluster" in made.run(body).desired
