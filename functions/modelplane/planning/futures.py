@@ -1,25 +1,27 @@
 """One future of a fleet: an edit made and settled in one order of deployments, pass by pass."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from modelplane.model.names import API_VERSION
 from modelplane.planning.edits import CLUSTER, Edit, make
 from modelplane.planning.events import Name, State, read_states
 from modelplane.planning.orders import ORDER, Order
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import supply
-from modelplane.preview.control_plane import ORDER as ORDER_OF_KINDS
+from modelplane.preview.deletion import Finalizers, finalizers_of
 from modelplane.preview.worlds import World
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.fleet import read_clusters, total_devices
-from modelplane.reading.kinds import Key
+from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.trace import REPLICA
-from modelplane.reading.tree import Tree, items, mapping
+from modelplane.reading.tree import Manifest, items, mapping
 
 #: Rounds in which nothing goes from any cluster but one.
 LATE: Final = 6
 _CROSSPLANE: Final = ".crossplane.io"
+_CLUSTER: Final = "InferenceCluster"
 _HELD: Final = "planning.modelplane.ai/held"
 #: Rounds after which a future counts as not settled.
 MOST: Final = 50
@@ -59,7 +61,8 @@ def play(
     """
     control = start.fork(world)
     recorded = [_step(control, 0, read_states(control.view()))] if steps else []
-    held = [*_hold(control, order.cluster)] if order.cluster else []
+    if order.cluster:
+        control.hold_by(_keeping(control, order.cluster))
     make(control, edits)
     first = [Key(DEPLOYMENT, *name) for name in order.deployments]
     serving: dict[Name, int] = {}
@@ -69,9 +72,9 @@ def play(
         states = read_states(control.view())
         for name, state in states.items():
             serving[name] = min(serving.get(name, state.serving), state.serving)
-        if number == LATE:
-            _release(control, held)
-        elif settled and (number > LATE or not held):
+        if order.cluster and number == LATE:
+            control.hold_by(_holding)
+        elif settled and (number > LATE or not order.cluster):
             break
         if steps:
             recorded.append(_step(control, number, states))
@@ -86,32 +89,21 @@ def released(fleet: ControlPlane, world: World | None) -> ControlPlane:
     until its replicas are gone.
     """
     control = fleet.fork(world)
-    for kind in (each for each in ORDER_OF_KINDS if each != CLUSTER):
-        for obj in control.list(kind):
-            finalizers = [str(each) for each in obj["metadata"].get("finalizers") or ()]
-            others = [each for each in finalizers if not each.endswith(_CROSSPLANE)]
-            if others != finalizers:
-                _set_finalizers(control, obj, others)
+    control.hold_by(_holding)
     return control
 
 
-def _hold(control: ControlPlane, cluster: str) -> Iterator[Key]:
-    """Keep the ModelReplicas that are not on a cluster from going, and yield them."""
-    for replica in control.list(REPLICA):
-        if mapping(replica, "spec").get("clusterName") != cluster:
-            yield _set_finalizers(control, replica, [*replica["metadata"].get("finalizers", ()), _HELD])
+def _holding(obj: Manifest) -> list[str]:
+    found = finalizers_of(obj)
+    if obj["apiVersion"] != API_VERSION or obj["kind"] == _CLUSTER:
+        return found
+    return [each for each in found if not each.endswith(_CROSSPLANE)]
 
 
-def _release(control: ControlPlane, held: Iterable[Key]) -> None:
-    for key in held:
-        replica = control.get(*key)
-        if replica is not None:
-            _set_finalizers(control, replica, [each for each in replica["metadata"]["finalizers"] if each != _HELD])
-
-
-def _set_finalizers(control: ControlPlane, obj: Tree, finalizers: list[str]) -> Key:
-    bare = {field: value for field, value in obj.items() if field != "status"}
-    return control.apply({**bare, "metadata": {**obj["metadata"], "finalizers": finalizers}})
+def _keeping(control: ControlPlane, cluster: str) -> Finalizers:
+    """Return what holds objects while the ModelReplicas that are not on a cluster do not go."""
+    kept = {key_of(each) for each in control.view().scan(REPLICA) if mapping(each, "spec").get("clusterName") != cluster}
+    return lambda obj: [*_holding(obj), *([_HELD] if key_of(obj) in kept else ())]
 
 
 def _lost(start: ControlPlane, end: ControlPlane) -> dict[str, str]:

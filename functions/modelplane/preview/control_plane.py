@@ -5,7 +5,7 @@ from typing import Any
 
 from modelplane.model.names import GROUP
 from modelplane.preview.admission import InvalidObject
-from modelplane.preview.deletion import Deletions
+from modelplane.preview.deletion import Deletions, Finalizers
 from modelplane.preview.intake import read_object
 from modelplane.preview.passes import LastPasses
 from modelplane.preview.patches import merge_patch
@@ -111,6 +111,10 @@ class ControlPlane:
         """
         key = self._store.locate(kind, namespace, name)
         return key is not None and self._deletions.delete(key, foreground=foreground)
+
+    def hold_by(self, finalizers: Finalizers) -> None:
+        """Let other finalizers hold objects that are deleted than those that they have."""
+        self._deletions.hold_by(finalizers)
 
     def patch_status(self, kind: str, namespace: str | None, name: str, status: Manifest) -> None:
         """Change an object's status by a JSON merge patch (RFC 7386); raises InvalidObject when there is no object."""

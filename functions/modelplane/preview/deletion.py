@@ -1,6 +1,6 @@
 """Deletion: what holds an object (finalizers, Usages, references), and when its owned objects are deleted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from modelplane.preview.links import USAGES, Link, Relation, usage_namespace
 from modelplane.preview.store import Store
@@ -9,6 +9,13 @@ from modelplane.reading.tree import Manifest, items, mapping
 
 FOREGROUND = "foregroundDeletion"
 COMPOSITE_LABEL = "crossplane.io/composite"
+#: Returns the finalizers that hold an object.
+Finalizers = Callable[[Manifest], list[str]]
+
+
+def finalizers_of(obj: Manifest) -> list[str]:
+    """Return the finalizers that an object has."""
+    return list(obj["metadata"].get("finalizers") or ())
 
 
 class Deletions:
@@ -27,13 +34,21 @@ class Deletions:
         self._protected: set[Key] = set()
         #: Objects whose deletion began since the last sweep.
         self._begun: set[Key] = set()
+        self._finalizers: Finalizers = finalizers_of
 
     def fork(self, store: Store) -> "Deletions":
         """Return the deletions of a fork of the store."""
         other = Deletions(store)
         other._deleting, other._deleting_by_uid = set(self._deleting), dict(self._deleting_by_uid)
         other._protected, other._begun = set(self._protected), set(self._begun)
+        other._finalizers = self._finalizers
         return other
+
+    def hold_by(self, finalizers: Finalizers) -> None:
+        """Let other finalizers hold objects than those that they have; what none holds any more goes at once."""
+        self._finalizers = finalizers
+        self._begun |= self._deleting
+        self.sweep()
 
     def delete(self, key: Key, *, foreground: bool = False) -> bool:
         """Delete an object and what depends on it; False when a Usage refuses it or there is no object.
@@ -105,13 +120,14 @@ class Deletions:
         if obj is None:
             self._deleting.discard(key)
             return
-        finalizers = list(obj["metadata"].get("finalizers") or ())
+        finalizers = finalizers_of(obj)
         if FOREGROUND in finalizers:
             if self._collect_first(obj):
                 return
             finalizers.remove(FOREGROUND)
-            self._store.put({**obj, "metadata": {**obj["metadata"], "finalizers": finalizers}})
-        if finalizers or self._is_held(key, obj):
+            obj = {**obj, "metadata": {**obj["metadata"], "finalizers": finalizers}}
+            self._store.put(obj)
+        if self._finalizers(obj) or self._is_held(key, obj):
             return
         self._store.remove(key)
         self._deleting.discard(key)
