@@ -4,8 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane.planning import make_plan
+from modelplane.planning.events import Name
+from modelplane.planning.futures import Future, play
+from modelplane.planning.leaving import released
+from modelplane.planning.orders import Orders, orders
 from modelplane.preview import ControlPlane
-from modelplane.preview.worlds import healthy
+from modelplane.preview.worlds import healthy, publishing
 from property.plans import Edited, edited, live, worlds
 from property.predictions import assert_predicted, happened
 from property.strategies import examples
@@ -44,3 +48,36 @@ def test_a_plan_leaves_the_fleet_as_it_was(edit: Edited) -> None:
     make_plan(fleet, edit.edits, "now")
     assert fleet.everything() == before
     assert fleet.fork(healthy).everything() == before
+
+
+def ends(futures: list[Future]) -> set[object]:
+    """Return how futures end: where the replicas of each deployment are, how many have no place, and what has gone."""
+    return {
+        frozenset(
+            (
+                name,
+                tuple(sorted((each.cluster, each.revision, each.pools) for each in state.placed.values())),
+                state.unplaced,
+            )
+            for name, state in future.states.items()
+        )
+        for future in futures
+    }
+
+
+def least(futures: list[Future]) -> dict[Name, int]:
+    """Return how many replicas of each deployment serve when the fewest do in any future."""
+    names = {name for future in futures for name in future.least}
+    return {name: min(future.least.get(name, 0) for future in futures) for name in names}
+
+
+@given(edited())
+@examples(5)
+def test_orders_that_are_played_together_end_as_each_does_by_itself(edit: Edited) -> None:
+    start = released(exported(edit), publishing())
+    names = [("team", f"d{number}") for number in range(4)]
+    tried = orders([[name for name in names if start.get("ModelDeployment", *name)]])
+    together = play(start, edit.edits, publishing(), Orders(tuple(tried))) if tried else []
+    alone = [future for order in tried for future in play(start, edit.edits, publishing(), Orders((order,)))]
+    assert (ends(together), least(together)) == (ends(alone), least(alone))
+    assert len(together) <= len(alone)

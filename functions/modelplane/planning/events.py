@@ -6,10 +6,13 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import Final
 
-from modelplane.reading.deployments import deployments
-from modelplane.reading.reader import Reader
+from modelplane.observed.memo import once_per_version
+from modelplane.reading.deployments import DEPLOYMENT, read_deployment
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest
 from modelplane.scheduling.words import count
+from modelplane.step import Object
 
 #: Namespace and name of a deployment.
 Name = tuple[str, str]
@@ -85,12 +88,15 @@ class State:
 ABSENT: Final = State(0, {}, 0, 0, 0, "", "")
 
 
-def read_states(reader: Reader) -> dict[Name, State]:
+def read_states(store: ManifestStore) -> dict[Name, State]:
     """Return the deployments of a fleet."""
-    return {(each["namespace"], each["name"]): _state(each) for each in deployments(reader)}
+    objects = (as_object(store, each) for each in store.scan(DEPLOYMENT))
+    return {(each.namespace, each.name): _state(each) for each in objects}
 
 
-def _state(deployment: Manifest) -> State:
+@once_per_version
+def _state(obj: Object) -> State:
+    deployment = read_deployment(obj.body)
     placed = {
         each["name"]: Placed(
             each["cluster"], each["revision"], tuple(sorted({*each["pools"].values()})), bool(each["updated"])

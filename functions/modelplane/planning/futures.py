@@ -1,28 +1,23 @@
-"""One future of a fleet: an edit made and settled in one order of deployments, pass by pass."""
+"""The futures of a fleet: an edit made and settled in some orders of deployments, pass by pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from modelplane.model.names import API_VERSION
+from modelplane.planning.branches import Branch, Meeting, play_round
 from modelplane.planning.edits import CLUSTER, Edit, make
 from modelplane.planning.events import Name, State, read_states
-from modelplane.planning.orders import ORDER, Order
-from modelplane.preview import ControlPlane
+from modelplane.planning.leaving import Leaving
+from modelplane.planning.orders import ANY, Orders
+from modelplane.preview import ControlPlane, View
 from modelplane.preview.assumed import supply
-from modelplane.preview.deletion import Finalizers, finalizers_of
-from modelplane.preview.worlds import World
-from modelplane.reading.deployments import DEPLOYMENT
-from modelplane.reading.fleet import read_clusters, total_devices
-from modelplane.reading.kinds import Key, key_of
-from modelplane.reading.trace import REPLICA
-from modelplane.reading.tree import Manifest, items, mapping
+from modelplane.preview.worlds import World, are_same, residents
+from modelplane.reading.fleet import count_claimed
+from modelplane.reading.reader import as_object
+from modelplane.reading.tree import Manifest, items
 
 #: Rounds in which nothing goes from any cluster but one.
 LATE: Final = 6
-_CROSSPLANE: Final = ".crossplane.io"
-_CLUSTER: Final = "InferenceCluster"
-_HELD: Final = "planning.modelplane.ai/held"
 #: Rounds after which a future counts as not settled.
 MOST: Final = 50
 
@@ -53,57 +48,42 @@ class Future:
 
 
 def play(
-    start: ControlPlane, edits: Sequence[Edit], world: World | None, order: Order = ORDER, *, steps: bool = False
-) -> Future:
-    """Make edits on a fork of a control plane in a world, and settle it in an order.
+    start: ControlPlane,
+    edits: Sequence[Edit],
+    world: World | None,
+    orders: Orders = ANY,
+    *,
+    steps: bool = False,
+) -> list[Future]:
+    """Make edits on a fork of a control plane in a world, settle it in each of some orders, and return what differs.
 
-    `steps`: record them. Raises as `edits.make` does.
+    `steps`: record them, of the only order. Raises as `edits.make` does.
     """
     control = start.fork(world)
-    recorded = [_step(control, 0, read_states(control.view()))] if steps else []
-    if order.cluster:
-        control.hold_by(_keeping(control, order.cluster))
+    counter, found, recorded = _Counter(), [], []
+    if steps:
+        recorded.append(counter.step(0, control.view(), read_states(control.view())))
+    leaving = Leaving(control, orders.clusters)
     make(control, edits)
-    first = [Key(DEPLOYMENT, *name) for name in order.deployments]
-    serving: dict[Name, int] = {}
-    settled, states = False, read_states(control.view())
+    open_ = [*leaving.part(Branch(control, orders.deciding, orders.clusters))]
+    meeting = Meeting(control.writes)
     for number in range(1, MOST + 1):
-        settled = control.settle(1, first) and not supply(control)
-        states = read_states(control.view())
-        for name, state in states.items():
-            serving[name] = min(serving.get(name, state.serving), state.serving)
-        if order.cluster and number == LATE:
-            control.hold_by(_holding)
-        elif settled and (number > LATE or not order.cluster):
-            break
-        if steps:
-            recorded.append(_step(control, number, states))
-    lost = _lost(start, control)
-    return Future(settled, states, serving, lost, tuple(recorded))
-
-
-def released(fleet: ControlPlane, world: World | None) -> ControlPlane:
-    """Return a fork of a fleet as it was read, from which what is deleted goes, as Crossplane lets it.
-
-    Nobody here takes away the finalizers that Crossplane sets on composites. An InferenceCluster keeps them: it stays
-    until its replicas are gone.
-    """
-    control = fleet.fork(world)
-    control.hold_by(_holding)
-    return control
-
-
-def _holding(obj: Manifest) -> list[str]:
-    found = finalizers_of(obj)
-    if obj["apiVersion"] != API_VERSION or obj["kind"] == _CLUSTER:
-        return found
-    return [each for each in found if not each.endswith(_CROSSPLANE)]
-
-
-def _keeping(control: ControlPlane, cluster: str) -> Finalizers:
-    """Return what holds objects while the ModelReplicas that are not on a cluster do not go."""
-    kept = {key_of(each) for each in control.view().scan(REPLICA) if mapping(each, "spec").get("clusterName") != cluster}
-    return lambda obj: [*_holding(obj), *([_HELD] if key_of(obj) in kept else ())]
+        still: list[Branch] = []
+        for branch in (after for each in open_ for after in play_round(each, meeting)):
+            now = branch.control
+            states = read_states(now.view())
+            branch.note(states)
+            if branch.clusters:
+                still += [leaving.release(branch)] if number == LATE else leaving.part(branch)
+                continue
+            if (branch.rests and not supply(now)) or number == MOST:
+                found.append(Future(branch.rests, states, branch.least, _lost(start, now), tuple(recorded)))
+                continue
+            if steps:
+                recorded.append(counter.step(number, now.view(), states))
+            still.append(branch)
+        open_ = meeting.join(still)
+    return found
 
 
 def _lost(start: ControlPlane, end: ControlPlane) -> dict[str, str]:
@@ -119,10 +99,26 @@ def _lost(start: ControlPlane, end: ControlPlane) -> dict[str, str]:
     return found
 
 
-def _step(control: ControlPlane, number: int, states: Mapping[Name, State]) -> Step:
-    return Step(
-        number,
-        sum(state.serving for state in states.values()),
-        sum(len(state.placed) + state.leaving for state in states.values()),
-        sum(devices.claimed for devices in total_devices(read_clusters(control.view())).values()),
-    )
+class _Counter:
+    """Counts the devices that are claimed, of a cluster again only where something has changed."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[tuple[Manifest, ...], int]] = {}
+
+    def step(self, number: int, view: View, states: Mapping[Name, State]) -> Step:
+        """Return the fleet after a pass."""
+        return Step(
+            number,
+            sum(state.serving for state in states.values()),
+            sum(len(state.placed) + state.leaving for state in states.values()),
+            sum(self._claimed(view, cluster) for cluster in view.scan(CLUSTER)),
+        )
+
+    def _claimed(self, view: View, cluster: Manifest) -> int:
+        name = cluster["metadata"]["name"]
+        read = (cluster, *residents(view, name))
+        last = self._last.get(name)
+        if last is None or not are_same(last[0], read):
+            first, *others = (as_object(view, each) for each in read)
+            last = self._last[name] = (read, count_claimed(first, others))
+        return last[1]

@@ -12,6 +12,8 @@ from typing import Final
 
 from modelplane.planning.events import Name
 
+#: Deployments that decide first in each round, one after the other.
+Deciding = tuple[Name, ...]
 #: Competitors of whom every order is tried: 24 of them.
 EVERY: Final = 4
 #: Orders of deployments that are tried with each cluster first.
@@ -31,33 +33,28 @@ def groups(reach: Mapping[Name, frozenset[str]]) -> list[tuple[Name, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """An order of deciding and of going.
+class Orders:
+    """Orders of deciding, each of the same deployments; from each of `clusters` in turn, replicas go first."""
 
-    `deployments` decide first, one after the other. From `cluster`, unless it is "", replicas go first.
-    """
-
-    deployments: tuple[Name, ...] = ()
-    cluster: str = ""
+    deciding: tuple[Deciding, ...]
+    clusters: frozenset[str] = frozenset()
 
 
-#: All deployments, the oldest first, and replicas go as soon as they may.
-ORDER: Final = Order()
+#: The oldest decide first, and replicas go as soon as they may.
+ANY: Final = Orders(((),))
 
 
-def orders(competing: Iterable[Sequence[Name]], freed: Iterable[str]) -> list[Order]:
-    """Return all orders of the deployments of a group, if there are up to EVERY of them, else some.
-
-    Where room is `freed` on several clusters, replicas also go first from each of them, with some of these orders.
-    """
-    found = _together([list(_orders(group)) for group in competing if len(group) > 1])
-    clusters = sorted(freed)
-    first = found[:_WITH_CLUSTERS] or [()]
-    late = [Order(order, cluster) for cluster in clusters for order in first] if len(clusters) > 1 else []
-    return [*map(Order, found), *late]
+def orders(competing: Iterable[Sequence[Name]]) -> list[Deciding]:
+    """Return all orders of the deployments of a group, if there are up to EVERY of them, else some."""
+    return _together([list(_orders(group)) for group in competing if len(group) > 1])
 
 
-def _together(of_groups: Iterable[Iterable[Sequence[Name]]]) -> list[tuple[Name, ...]]:
+def few(found: Sequence[Deciding]) -> tuple[Deciding, ...]:
+    """Return the orders that are tried where replicas go from one cluster first."""
+    return tuple(found[:_WITH_CLUSTERS]) or ANY.deciding
+
+
+def _together(of_groups: Iterable[Iterable[Sequence[Name]]]) -> list[Deciding]:
     """Return orders of all groups from those of each: groups do not see each other, so one future serves for all."""
     return [tuple(chain.from_iterable(order or () for order in turn)) for turn in zip_longest(*of_groups)]
 

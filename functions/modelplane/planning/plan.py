@@ -9,8 +9,9 @@ from typing import Final
 
 from modelplane.planning.edits import CLUSTER, Edit
 from modelplane.planning.events import ABSENT, Event, Name, State, compare, read_states
-from modelplane.planning.futures import Future, Step, play, released
-from modelplane.planning.orders import EVERY, groups, orders
+from modelplane.planning.futures import Future, Step, play
+from modelplane.planning.leaving import released
+from modelplane.planning.orders import EVERY, Orders, few, groups, orders
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.worlds import publishing, slow
@@ -75,15 +76,17 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     drift = compare(loaded, before, known=known, lost={})
     # Without drift, forks of the settled fleet have less to do.
     start = base if drift else calm
-    first = play(start, edits, publishing(), steps=True)
+    (first,) = play(start, edits, publishing(), steps=True)
 
     def events_of(future: Future) -> Events:
         return compare(before, future.states, known=known, lost=future.lost)
 
     competing = _competing(start, events_of(first), first.states, drift)
+    tried = orders(competing)
+    futures = [first, *(play(start, edits, publishing(), Orders(tuple(tried))) if tried else ())]
     freed = _freed(first, before)
-    futures = [first, *(play(start, edits, publishing(), order) for order in orders(competing, freed))]
-    events = [events_of(each) for each in (*futures, play(start, edits, slow(_SLOW, publishing())))]
+    futures += play(start, edits, publishing(), Orders(few(tried), freed)) if freed else ()
+    events = [events_of(each) for each in (*futures, *play(start, edits, slow(_SLOW, publishing())))]
     sure = _agreed(events)
     # What its owner takes away is not lost.
     asked = [name for name in loaded if first.states.get(name, ABSENT).asked]
@@ -113,14 +116,19 @@ def _competing(
     return groups(reach)
 
 
-def _freed(future: Future, before: Mapping[Name, State]) -> set[str]:
-    """Return the clusters from which something goes."""
-    return {
-        placed.cluster
-        for name, state in before.items()
-        for replica, placed in state.placed.items()
-        if replica not in future.states.get(name, ABSENT).placed
-    }
+def _freed(future: Future, before: Mapping[Name, State]) -> frozenset[str]:
+    """Return the clusters from which something goes, if there are several and something new takes one of them.
+
+    Where nothing does, it does not matter from which of them replicas go first: what was placed elsewhere while most of
+    their room was free is placed there while less is.
+    """
+    gone: set[str] = set()
+    new: set[str] = set()
+    for name in {*before, *future.states}:
+        old, now = (states.get(name, ABSENT).placed for states in (before, future.states))
+        gone |= {placed.cluster for replica, placed in old.items() if replica not in now}
+        new |= {placed.cluster for replica, placed in now.items() if replica not in old}
+    return frozenset(gone if len(gone) > 1 and gone & new else ())
 
 
 def _counted(events: Events) -> Counter[Event]:

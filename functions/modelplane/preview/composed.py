@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from modelplane.model.names import NAME_LIMIT
 from modelplane.observed.fields import RESOURCE_NAME
 from modelplane.preview.deletion import COMPOSITE_LABEL, controller_uid
-from modelplane.reading.kinds import refer
+from modelplane.reading.kinds import Key, refer
 from modelplane.reading.manifest_store import ManifestStore
 from modelplane.reading.tree import Manifest, Tree, child, clone, items, mapping
 
@@ -32,12 +32,19 @@ def references(composed: Iterable[Manifest], *, namespaced: bool) -> list[Tree]:
     return sorted(refs, key=lambda r: r["apiVersion"] + r["kind"] + r["name"] + r.get("namespace", ""))
 
 
+def composed_keys(composite: Manifest) -> list[Key]:
+    """Return the identities of what a composite refers to as composed, whether it exists or not."""
+    namespace = composite["metadata"].get("namespace")
+    refs = items(composite, "spec", "crossplane", "resourceRefs")
+    return [refer(ref, namespace or ref.get("namespace")) for ref in refs]
+
+
 def observe(store: ManifestStore, composite: Manifest) -> dict[str, Manifest]:
     """Return the composed resources of a composite that exist and are its own, by composition resource name."""
     found = {}
     metadata = composite["metadata"]
-    for ref in items(composite, "spec", "crossplane", "resourceRefs"):
-        obj = store.peek(refer(ref, metadata.get("namespace") or ref.get("namespace")))
+    for key in composed_keys(composite):
+        obj = store.peek(key)
         if obj is None or controller_uid(obj) not in {None, metadata["uid"]}:
             continue
         name = child(obj, "metadata", "annotations", RESOURCE_NAME)

@@ -1,13 +1,13 @@
 """An offline control plane: the production steps over dicts in memory, to a fixed point."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from modelplane.model.names import GROUP
 from modelplane.preview.admission import InvalidObject
 from modelplane.preview.deletion import Deletions, Finalizers
 from modelplane.preview.intake import read_object
-from modelplane.preview.passes import LastPasses
+from modelplane.preview.passes import UNKNOWN, LastPasses
 from modelplane.preview.patches import merge_patch
 from modelplane.preview.pipelines import Pipeline, pipeline_of
 from modelplane.preview.reconciler import Pass, Reconciler
@@ -147,6 +147,15 @@ class ControlPlane:
         """Return what is known of ModelReplicas that are not in an export, by the name of their cluster."""
         return [each for _, each in sorted(self._store.unread.items())]
 
+    @property
+    def writes(self) -> int:
+        """Return how many objects were written or removed so far."""
+        return self._store.writes
+
+    def written_since(self, writes: int) -> dict[Key, Manifest | None]:
+        """Return what was written (None: removed) since there were so many writes; it must not be changed."""
+        return {key: self._store.peek(key) for key in self._store.written_since(writes)}
+
     def view(self) -> View:
         """Return an immutable snapshot of everything, to read from or to reconcile by."""
         return self._store.view()
@@ -163,26 +172,44 @@ class ControlPlane:
         self._simulate()
         return done
 
-    def settle(self, max_passes: int = 50, first: Sequence[Key] = ()) -> bool:
-        """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there.
+    def pass_alone(self, key: Key) -> None:
+        """Make one pass of one composite; the world does not answer yet."""
+        self._pass(key, None)
 
-        `first` come before the others of their kind, in this order; the others, the oldest first.
-        """
+    def settle(self, max_passes: int = 50) -> bool:
+        """Reconcile round by round until a round changes nothing; False when `max_passes` rounds did not get there."""
         for self.passes in range(1, max_passes + 1):
-            before = self._store.revision
-            for kind in ORDER:
-                for key in self._composites(kind, first):
-                    if self._last.due(key):
-                        self._pass(key, None)
-            self._simulate()
-            if self._store.revision == before:
+            before = self.revision
+            self.reconcile_due(ORDER)
+            self.answer()
+            if self.revision == before:
                 return True
         return False
 
+    @property
+    def revision(self) -> int:
+        """Return the revision of the objects: equal revisions of forks, equal objects."""
+        return self._store.revision
+
+    def due(self, key: Key) -> bool:
+        """Tell whether another pass of a composite may have another outcome than its last."""
+        return self._last.due(key)
+
+    def reconcile_due(self, kinds: Iterable[str], besides: Container[Key] = ()) -> None:
+        """Make a pass of each composite of these kinds (`Kind.group`) that is due, the oldest first."""
+        for kind in kinds:
+            for key in self._composites(kind):
+                if key not in besides and self._last.due(key):
+                    self._pass(key, None)
+
+    def answer(self) -> None:
+        """Let the world answer."""
+        self._simulate()
+
     def _pass(self, key: Key, view: View | None) -> Pass | None:
-        own = self._last.own(key)
+        own, began = self._last.own(key), self._store.revision
         done = self._reconciler.reconcile(key, view or self._store)
-        self._last.record(key, own, done, live=view is None)
+        self._last.record(key, own, done, UNKNOWN if view else began)
         self.errors.pop(key, None)
         if done is not None and done.error is not None:
             self.errors[key] = done.error
@@ -206,12 +233,6 @@ class ControlPlane:
         observe_pods(self._store, self._deletions, (*pods(view), *download_pods(view)))
         self._deletions.sweep()
 
-    def _composites(self, kind: str, first: Sequence[Key]) -> Iterable[Key]:
-        """Return the composites of a kind: those of `first`, then the oldest first."""
-        place = {key: at for at, key in enumerate(first)}
-        found = [
-            (place.get(key, len(place)), obj["metadata"]["creationTimestamp"], key)
-            for obj in self._store.scan(kind)
-            for key in (key_of(obj),)
-        ]
-        return [key for _, _, key in sorted(found)] if found and self._pipelines(kind) else ()
+    def _composites(self, kind: str) -> Iterable[Key]:
+        found = sorted((obj["metadata"]["creationTimestamp"], key_of(obj)) for obj in self._store.scan(kind))
+        return [key for _, key in found] if found and self._pipelines(kind) else ()

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -55,6 +55,8 @@ class Store(ManifestStore):
         #: Bumped by every write and removal: equal revisions, equal objects.
         self.revision = 0
         self._revisions: dict[str, int] = {}
+        #: What was written or removed, in order, by this store and those that it was forked from.
+        self._written: list[Key] = []
         self._shared: set[str] = set()
         self._now = EPOCH
         self._lives: Counter[Key] = Counter()
@@ -73,6 +75,7 @@ class Store(ManifestStore):
         other.links = self.links.fork()
         other.pinned, other.sought = set(self.pinned), set(self.sought)
         other.revision, other._revisions = self.revision, dict(self._revisions)
+        other._written = [*self._written]
         other._now, other._lives = self._now, Counter(self._lives)
         other._exported = {kind: dict(found) for kind, found in self._exported.items()}
         other._unread, other._anew = self._unread, self._anew
@@ -116,6 +119,15 @@ class Store(ManifestStore):
         """Return the revision of the last change to a kind (`Kind.group`), 0 for none."""
         return self._revisions.get(kind, 0)
 
+    @property
+    def writes(self) -> int:
+        """Return how many writes and removals there were."""
+        return len(self._written)
+
+    def written_since(self, writes: int) -> Sequence[Key]:
+        """Return what was written or removed since there were so many writes."""
+        return self._written[writes:]
+
     def view(self) -> View:
         """Return a snapshot of everything; a table is copied only when it is written to afterwards."""
         self._shared.update(self._live)
@@ -149,6 +161,7 @@ class Store(ManifestStore):
             self.pinned.discard(key)
         self._table(key.kind).put((key.namespace, key.name), stored)
         self._revisions[key.kind] = self.revision
+        self._written.append(key)
         self.links.update(key, stored)
         return stored
 
@@ -160,6 +173,7 @@ class Store(ManifestStore):
         self._tick(None)
         self._table(key.kind).remove((key.namespace, key.name))
         self._revisions[key.kind] = self.revision
+        self._written.append(key)
         self.links.update(key, None)
         self._lives[key] += 1
         self.pinned.discard(key)

@@ -6,8 +6,9 @@ and `pods`, a function from a View to the pods that exist on clusters. `failing`
 `faulty_releases` change the answers of another world, so they can be combined: `failing(rule, unreachable({"east"}))`.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Final
 
 from modelplane.compose_cluster.commitments import count_residents
@@ -138,27 +139,45 @@ class _Layered:
         yield from self.own_pods(view)
 
 
+@dataclass(frozen=True, slots=True)
+class _Publication:
+    """What a cluster publishes, and what it was computed from."""
+
+    read: tuple[object, ...]
+    patch: StatusPatch
+
+
 @dataclass(slots=True)
 class _Publishing:
-    """What clusters last published, beside the versions that it was computed from."""
+    """What clusters last published."""
 
-    _last: dict[str, tuple[object, StatusPatch]] = field(default_factory=dict)
+    _last: dict[str, _Publication] = field(default_factory=dict)
 
     def statuses(self, view: View) -> Iterator[StatusPatch]:
         """Yield what the clusters publish whose status was given."""
-        unread = {name: each.stand_ins for name, each in view.unread.items()}
         for body in view.scan(_CLUSTER):
             name = body["metadata"]["name"]
             if key_of(body) not in view.pinned:
                 continue
-            there = [*view.scan(_REPLICA, {LABEL_CLUSTER: name}), *unread.get(name, ())]
-            objects = [as_object(view, each) for each in there]
-            cluster = as_object(view, body)
-            versions = (body["spec"], frozenset(each.key for each in objects))
+            there = tuple(residents(view, name))
             last = self._last.get(name)
-            if last is None or last[0] != versions:
-                last = self._last[name] = (versions, patch_of(body, _published(cluster, objects)))
-            yield last[1]
+            if last is None or not are_same(last.read, (body["spec"], *there)):
+                objects = [as_object(view, each) for each in there]
+                patch = patch_of(body, _published(as_object(view, body), objects))
+                last = self._last[name] = _Publication((body["spec"], *there), patch)
+            yield last.patch
+
+
+def residents(view: View, cluster: str) -> Iterator[Manifest]:
+    """Yield the ModelReplicas of a cluster, and the stand-ins for those that were not read."""
+    unread = view.unread.get(cluster)
+    yield from view.scan(_REPLICA, {LABEL_CLUSTER: cluster})
+    yield from unread.stand_ins if unread else ()
+
+
+def are_same(before: Sequence[object], now: Sequence[object]) -> bool:
+    """Tell whether these are the very same objects; what is stored is never changed in place."""
+    return len(before) == len(now) and all(map(is_, before, now))
 
 
 def _published(cluster: Object, replicas: Iterable[Object]) -> Tree:

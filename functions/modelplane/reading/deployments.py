@@ -24,7 +24,7 @@ def deployments(reader: Reader) -> list[Tree]:
     their present spec, `updated` those of them whose spec is as the deployment asks. `services` names the ModelServices
     that select its replicas.
     """
-    return [{**_deployment(obj), "services": find_services(reader, obj)} for obj in reader.list(DEPLOYMENT)]
+    return [{**read_deployment(obj), "services": find_services(reader, obj)} for obj in reader.list(DEPLOYMENT)]
 
 
 def refusals(reader: Reader) -> dict[Key, str]:
@@ -32,7 +32,7 @@ def refusals(reader: Reader) -> dict[Key, str]:
     found = {}
     for obj in reader.list(DEPLOYMENT):
         scheduled = condition(obj, "ReplicasScheduled")
-        if scheduled.get("status") == "False" and not _deployment(obj)["unplaced"]:
+        if scheduled.get("status") == "False" and not read_deployment(obj)["unplaced"]:
             found[key_of(obj)] = f"{scheduled['reason']}: {scheduled['message']}"
     for kind in xrds():
         for obj in reader.list(f"{kind}.{GROUP}"):
@@ -68,7 +68,8 @@ def ready_message(deployment: Manifest) -> str:
     return next((f"{each['reason']}: {each['message']}" for each in said if each.get("status") == "False"), "not Ready")
 
 
-def _deployment(obj: Manifest) -> Tree:
+def read_deployment(obj: Manifest) -> Tree:
+    """Return a deployment as `deployments` does, without its services."""
     metadata, status = obj["metadata"], mapping(obj, "status")
     replicas = child(obj, "spec", "replicas")
     wanted = replicas if isinstance(replicas, int) else 1

@@ -142,6 +142,12 @@ def read_clusters(reader: Reader) -> tuple[FleetCluster, ...]:
     )
 
 
+def count_claimed(obj: Object, residents: Iterable[Object]) -> int:
+    """Return how many devices of an InferenceCluster its ModelReplicas claim."""
+    rooms = capacity([read_cluster(obj)], map(read_replica, residents))
+    return sum(each.total - each.free for room in rooms for each in room.devices)
+
+
 def total_devices(clusters: Iterable[FleetCluster]) -> Mapping[str, DeviceCount]:
     """Return the devices of all clusters by name."""
     found: dict[str, Counter[str]] = {}
