@@ -1,5 +1,6 @@
 """What the command line costs on a control cluster of 200 inference clusters and 500 replicas, beside kubectl."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,13 +12,17 @@ from pathlib import Path
 
 from apiserver.server import Manifest, Server, serve
 from bench.figures import Figure, at_most
-from bench.fleet import NAMESPACE, cluster, deployment, others
+from bench.fleet import NAMESPACE, POOLS, cluster, deployment, others
+from given import manifests as given
+from modelplane.model.names import API_VERSION
+from modelplane.preview import ControlPlane
 from modelplane_dev import components
 from modelplane_dev.plane.cluster import namespace
 
 CLUSTERS, REPLICAS, EACH = 200, 500, 10
 #: Seconds of processor time, and MiB; of a usage error seconds.
 GET_SECONDS, GET_MEMORY, USAGE_SECONDS = 1.2, 120.0, 0.15
+PLAN_SECONDS, DRAIN_SECONDS = 4.0, 8.0
 #: What an API server gives each object.
 _GIVEN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "ownerReferences")
 _KINDS = "inferenceclusters,modeldeployments,modelreplicas,modelservices,modelcaches"
@@ -53,6 +58,44 @@ def live_fleet() -> Iterator[Figure]:
         )
         yield replace(seconds, processor=True)
         yield at_most(f"command line: get of {size}; peak memory", best.memory, GET_MEMORY, "MiB", exported.memory)
+        yield from _plans(program, Path(folder) / "fleet.json", exported.seconds)
+
+
+def _plans(program: str, fleet: Path, exported: float) -> Iterator[Figure]:
+    """Yield what plans of a settled fleet of that size take, read from what kubectl exports."""
+    fleet.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": settled()}))
+    edits = {
+        "plan of two more replicas": (PLAN_SECONDS, ["plan", "--set", f"team/d000.replicas={EACH + 2}"]),
+        "drain": (DRAIN_SECONDS, ["drain", "cluster-003"]),
+    }
+    for name, (limit, arguments) in edits.items():
+        used = [_run([program, *arguments, "--from", str(fleet)], dict(os.environ), (0, 1)) for _ in range(2)]
+        seconds = min(each.seconds for each in used)
+        figure = at_most(
+            f"command line: {name}, {CLUSTERS} clusters, {REPLICAS} replicas; processor time",
+            seconds,
+            limit,
+            "s",
+            exported,
+        )
+        yield replace(figure, processor=True)
+
+
+def settled() -> list[Manifest]:
+    """Return what kubectl exports of a fleet of the same size whose replicas were placed and serve."""
+    classes = [f"class-{number}" for number in range(len(POOLS))]
+    clusters = [given.cluster(f"cluster-{number:03}") for number in range(CLUSTERS)]
+    for each in clusters:
+        each["spec"]["nodePools"] = [{"name": name, "className": name, "nodeCount": 2} for name in classes]
+    deployments = [given.deployment(f"d{number:03}", replicas=EACH) for number in range(REPLICAS // EACH)]
+    memory = [given.hardware(name, memory=f"{40 * (at + 1)}Gi") for at, name in enumerate(classes)]
+    control = ControlPlane([*memory, *clusters, *deployments])
+    if not control.settle():
+        raise AssertionError("the fleet does not settle")
+    own = [each for each in control.everything() if each["apiVersion"] == API_VERSION]
+    for each in own:
+        each["metadata"]["finalizers"] = ["composite.apiextensions.crossplane.io"]
+    return own
 
 
 #: Runs a command and prints its exit code, seconds and KiB. A process of its own, because Linux counts the memory of

@@ -7,7 +7,7 @@ from typing import Any
 
 from modelplane.planning import Event, Plan, What
 from modelplane.planning.events import compare, read_states
-from modelplane.reading.reader import Reader
+from modelplane.reading.manifest_store import ManifestStore
 
 #: Namespace and name of a deployment, what happens to one of its replicas, from where and to where.
 Bare = tuple[str, str, What, str, str]
@@ -28,7 +28,7 @@ def outcomes(plan: Plan) -> list[Counter[Bare]]:
     return [sum(each, bare(plan.certain)) for each in chosen]
 
 
-def happened(before: Reader, after: Reader) -> list[Event]:
+def happened(before: ManifestStore, after: ManifestStore) -> list[Event]:
     """Return what has happened between two states of a fleet."""
     known = [_name(each) for each in before.list("ModelReplica")]
     events = compare(read_states(before), read_states(after), known=known, lost={})
