@@ -1,9 +1,10 @@
 """What a plan calls certain happens, and what happens else is among the outcomes that it names."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from modelplane.planning import make_plan
+from given.manifests import cluster, deployment, hardware
+from modelplane.planning import Drain, make_plan
 from modelplane.planning.events import Name
 from modelplane.planning.futures import Future, play
 from modelplane.planning.leaving import released
@@ -71,7 +72,15 @@ def least(futures: list[Future]) -> dict[Name, int]:
     return {name: min(future.least.get(name, 0) for future in futures) for name in names}
 
 
+#: Two replicas have to go, and there is room for one of them.
+CONTEST = Edited(
+    (hardware(), cluster("east", nodes=3), cluster("west", nodes=3), *(deployment(f"d{at}") for at in range(4))),
+    (Drain("east"),),
+)
+
+
 @given(edited())
+@example(CONTEST)
 @examples(5)
 def test_orders_that_are_played_together_end_as_each_does_by_itself(edit: Edited) -> None:
     start = released(exported(edit), publishing())
