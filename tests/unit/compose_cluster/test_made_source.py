@@ -50,3 +50,36 @@ def test_a_cluster_without_pools_is_made_without_any() -> None:
     body = made.cluster()
     del body["spec"]["nodePools"]
     assert asked(body)["spec"]["pools"] == []
+
+
+def pools_of(seen: Manifest, **status: Any) -> list[tuple[str, int]]:
+    """Return the pools that are published while it is not known what replicas hold."""
+    body = made.cluster() | {"status": status}
+    result = given.run(body, {"managed-cluster": seen}, class_l4=[made.device_class()], replicas=None)
+    return [(pool["name"], pool["nodes"]) for pool in given.status(result)["gpuPools"]]
+
+
+def test_a_pool_has_the_nodes_that_are_held_until_it_is_known_that_they_are_not() -> None:
+    seen = asked(made.cluster())
+    assert pools_of(seen) == [("l4", 2)]
+    seen["spec"]["pools"][0] |= {"heldNodes": 3}
+    assert pools_of(seen) == [("l4", 3)]
+
+
+def test_a_pool_that_leaves_keeps_its_nodes_before_its_cloud_says_anything_of_it() -> None:
+    seen = asked(made.cluster())
+    seen["spec"]["pools"].append({**made.asked_pool("old"), "leaving": True, "heldNodes": 1})
+    assert pools_of(seen, gpuPools=[{"name": "old", "nodes": 4}]) == [("l4", 2), ("old", 4)]
+
+
+def test_a_managed_cluster_without_pools_loses_nothing_while_it_is_held() -> None:
+    seen = asked(made.cluster())
+    del seen["spec"]["pools"]
+    assert pools_of(seen) == [("l4", 2)]
+
+
+def test_a_cloud_that_does_not_say_what_it_waits_for_is_said_to_make_the_cluster() -> None:
+    conditions = [{"type": "CloudReady", "status": "False", "reason": "Provisioning", "message": ""}]
+    seen = {**asked(made.cluster()), "status": {"conditions": conditions}}
+    ready = given.condition(run(made.cluster(), {"managed-cluster": seen}), "ClusterReady")
+    assert "it is being made" in ready.message.lower()
