@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from math import prod
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple, TypeVar
@@ -31,10 +32,14 @@ from bench.passes import NotSettledError, Scene, applied, run_pass  # noqa: E402
 from bench.specs import EngineSpec, Spec, changed, drawn, wanted, with_nics  # noqa: E402
 from modelplane.cli.serve import FUNCTIONS  # noqa: E402
 from modelplane.model.deployment import Deployment  # noqa: E402
+from modelplane.model.fleet import Cluster  # noqa: E402
+from modelplane.model.refusal import SearchBound  # noqa: E402
 from modelplane.observed.cluster import read_cluster  # noqa: E402
 from modelplane.observed.deployment import read_deployment  # noqa: E402
 from modelplane.observed.replica import read_replica  # noqa: E402
-from modelplane.scheduling.search_budget import Allowance, allowed  # noqa: E402
+from modelplane.scheduling.matching.options import EngineMatch, Options  # noqa: E402
+from modelplane.scheduling.pools.hardware import hardware  # noqa: E402
+from modelplane.scheduling.search_budget import MOST_OPTIONS, Allowance, SearchBudget, allowed  # noqa: E402
 from modelplane.step import Object  # noqa: E402
 from modelplane.step.call import dispatch  # noqa: E402
 from modelplane.transport.admission import LARGEST, Received  # noqa: E402
@@ -182,14 +187,34 @@ class _Search(NamedTuple):
     written: Callable[[Any], str]
 
 
-def _schedule(clusters: int, goal: str) -> _Search:
+def count_ways(deployment: Deployment, on: Cluster) -> int:
+    """Return how many ways there are to put a deployment's engines on the pools of a cluster, each with its devices."""
+    profile, pools = deployment.profiles[0], on.pools or ()
+    options = Options(profile, SearchBudget())
+    kinds = [hardware(pool.devices) for pool in pools]
+    found = ([options.match(at, kind) for kind in kinds] for at in range(len(profile.engines)))
+    return prod(sum(MOST_OPTIONS if _is_undecided(each) else len(each.options) for each in of) or 1 for of in found)
+
+
+def _is_undecided(match: EngineMatch) -> bool:
+    return isinstance(match.refusal, SearchBound)
+
+
+def _schedule(clusters: int, goal: str, ways: int | None) -> _Search:
     on = fleet(clusters)
     decide(read_spec((EngineSpec(1, 0, ((1, 0),)),)), on)  # loads the grammar of selectors, and reads the fleet
 
     def written(spec: Spec) -> str:
         return f"{len(json.dumps(wanted(spec)['spec'])):7,} B: {json.dumps(spec).replace(' ', '')}"
 
-    return _Search(drawn, changed, partial(measure, on=on, most=None if goal == "passes" else _FIRST), written)
+    cluster = next(iter(on.clusters.values()))
+
+    def measured(spec: Spec) -> Cost:
+        if ways is not None and count_ways(read_spec(spec), cluster) >= ways:
+            return Cost(0, 0, 0)
+        return measure(spec, on, None if goal == "passes" else _FIRST)
+
+    return _Search(drawn, changed, measured, written)
 
 
 def _composed(composite: Composite) -> _Search:
@@ -216,13 +241,14 @@ def _climb(search: _Search, random: Random, minutes: float, goal: str) -> int:
 @click.option("--minutes", default=4.0, show_default=True, help="For each function, half of them for each search.")
 @click.option("--clusters", default=100, show_default=True, help="Of the fleet that schedule decides on.")
 @click.option("--goal", type=click.Choice(list(_GOALS)), default="pass", show_default=True)
+@click.option("--ways", type=int, help="Only specs with fewer ways on a cluster, for schedule.")
 @click.option("--only", type=click.Choice([_SCHEDULE, *COMPOSITES]), help="One function alone.")
-def main(*, seed: int, minutes: float, clusters: int, goal: str, only: str | None) -> None:
+def main(*, seed: int, minutes: float, clusters: int, goal: str, ways: int | None, only: str | None) -> None:
     """Print what costs each function more than all before it."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     collect_rarely()
     for name in (only,) if only else (_SCHEDULE, *COMPOSITES):
-        search = _schedule(clusters, goal) if name == _SCHEDULE else _composed(COMPOSITES[name])
+        search = _schedule(clusters, goal, ways) if name == _SCHEDULE else _composed(COMPOSITES[name])
         click.echo(f"{name}:")
         tried = _climb(search, Random(seed), minutes, goal)  # noqa: S311 - nothing here is a secret
         click.echo(f"tried {tried} in {minutes} minutes, seed {seed}")
