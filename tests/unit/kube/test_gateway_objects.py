@@ -30,9 +30,34 @@ POLICY = gateway_traffic_policy("p", "modelplane-system", "g")["spec"]
 CALLERS = client_traffic_policy("c", "modelplane-system", "g")["spec"]
 KEEPALIVE = {"probes": 3, "idleTime": "60s", "interval": "20s"}
 
+PODS = envoy_proxy("p", "modelplane-system", replicas=1)["spec"]
+OVERLOAD = {
+    each["path"].removeprefix("/overload_manager/"): each["value"]
+    for each in PODS["bootstrap"]["jsonPatches"]
+    if each["path"].startswith("/overload_manager/")
+}
 #: A rule, where it stands, and what stands there.
 KEYED = client_traffic_policy("c", "modelplane-system", "g", buffer=LARGE_BUFFER)["spec"]
 RULES: dict[str, tuple[Any, Any]] = {
+    "the memory of an Envoy has a limit": (
+        PODS["provider"]["kubernetes"]["envoyDeployment"]["container"]["resources"]["limits"],
+        {"memory": "4Gi"},
+    ),
+    "before Envoy takes no more requests it ends the streams that hold most": (
+        OVERLOAD,
+        {
+            "actions/-": {
+                "name": "envoy.overload_actions.reset_high_memory_stream",
+                "triggers": [
+                    {
+                        "name": "envoy.resource_monitors.fixed_heap",
+                        "scaled": {"scaling_threshold": 0.85, "saturation_threshold": 0.95},
+                    }
+                ],
+            },
+            "buffer_factory_config": {"minimum_account_to_track_power_of_two": 18},
+        },
+    ),
     "an endpoint that fails is left alone for a while, be it one of two": (
         POLICY["healthCheck"]["passive"],
         {
