@@ -98,7 +98,10 @@ def placements(obj: Manifest) -> list[Manifest]:
 
 
 def restore(fleet: Fleet) -> None:
-    """Take all taints away, and wait until each deployment is there, placed as far as there is room, and at rest."""
+    """Take all taints away, and wait until all is at rest: clusters Ready, deployments placed where there is room.
+
+    A plan takes a cluster for what it is: one that is not Ready for a moment gets nothing.
+    """
     api = fleet.plane.hub.api
     for name in fleet.clusters:
         api.patch(INFERENCE_CLUSTER, name, {"spec": {"taints": None}})
@@ -107,6 +110,8 @@ def restore(fleet: Fleet) -> None:
             api.apply(wanted(fleet, name, count, 1))
 
     def rests() -> None:
+        for name in fleet.clusters:
+            fleet.assert_condition(fleet.cluster(name), "Ready", "True")
         plan = make_plan(snapshot(fleet), [], "now")
         assert not plan.drift, plan.drift
         found = [obj for name in NAMES if (obj := api.get(DEPLOYMENT, name, fleet.tag))]
