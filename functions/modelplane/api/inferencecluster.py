@@ -134,6 +134,7 @@ class Stack(BaseModel):
     dra: Literal["Managed", "Present"] | None = None
     inferenceExtension: Literal["Present"] | None = None
     metrics: Literal["Managed", "Present"] | None = None
+    inventory: Literal["Managed"] | None = None
     values: dict[str, Any] | None = None
 
 
@@ -249,6 +250,14 @@ class Gateway(BaseModel):
     mutualTLS: bool | None = None
 
 
+class Bound(BaseModel):
+    """Why replicas are placed on fewer nodes than nodes, by the cluster's inventory; missing where as many as declared can be used, or there is no inventory."""
+
+    nodes: int | None = None
+    reason: Literal["NodesMissing", "NotPublished", "UsedByOthers"] | None = None
+    message: str | None = None
+
+
 class GpuPoolCapabilities(BaseModel):
     """What profiles may require: the capabilities of the class with those of the pool over them."""
 
@@ -292,6 +301,7 @@ class Device(BaseModel):
 class GpuPool(BaseModel):
     name: str
     nodes: int | None = None
+    bound: Bound | None = None
     leaving: bool | None = None
     capabilities: GpuPoolCapabilities | None = None
     node: Node | None = None

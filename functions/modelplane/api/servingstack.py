@@ -58,6 +58,7 @@ class Parts(BaseModel):
     dra: Literal["Managed", "Present"] | None = None
     inferenceExtension: Literal["Present"] | None = None
     metrics: Literal["Managed", "Present"] | None = None
+    inventory: Literal["Managed"] | None = None
 
 
 class ServingStackSpec(BaseModel):

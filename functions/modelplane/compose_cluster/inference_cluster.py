@@ -11,6 +11,7 @@ from modelplane.compose_cluster import (
     gateway_kinds,
     identity,
     installation,
+    inventory,
     pools,
     provisioning,
     report,
@@ -96,6 +97,7 @@ def _bodies(
         if not barrier.allows_gateway(request, provision):
             bodies[gateway.RESOURCE] = gateway.observe_gateway(config)
         bodies |= barrier.bodies(request, config, observation, provision)
+        bodies |= inventory.bodies(config, observation)
         gone = observation.gateway and observation.gateway.synced is False and not observation.gateway.manifest
         if gone and not observation.parts:
             bodies |= gateway_kinds.bodies(config)
@@ -165,6 +167,7 @@ def _compose(request: Request, spec: InferenceClusterSpec, provision: Provision)
     provisioning.check(provision)
     provision = provisioning.guarded(request, provision)
     published = pools.publish(request, node_pools, provision, report.published_pools(observation.last))
+    published = inventory.bounded(request, observation, published, node_pools)
     needs = [require.inference_class(name) for name in sorted(classes)]
     needs += provisioning.requirements(request, provision)
     needs += _sharing_requirements(request, observation)

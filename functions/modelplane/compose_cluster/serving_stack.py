@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from modelplane.api.servingstack import ServingStackSpec
 from modelplane.compose_cluster.helm_provider import KINDS, Unusable, requirements, unusable
-from modelplane.compose_cluster.stack_observation import RELEASE, Reach, observe, observers, release_resource
+from modelplane.compose_cluster.stack_inventory import inventory_bodies, unusable_inventory
+from modelplane.compose_cluster.stack_observation import (
+    INVENTORY_PART,
+    RELEASE,
+    Reach,
+    observe,
+    observers,
+    release_resource,
+)
 from modelplane.composing.hold import held_result, hold_all
 from modelplane.composing.messages import sentences
 from modelplane.kube.charts import values_of, wrong_settings
@@ -74,8 +82,8 @@ def compose(request: Request) -> Result:
 def _compose(request: Request, spec: ServingStackSpec) -> Result:
     engines = spec.kubeconfig is not None
     seen, asked = observe(request, engines=engines), asked_of(spec)
-    verdicts = decide(asked, seen, observe_only=bool(spec.observeOnly))
-    needed = Asked.MANAGED in asked.values() or bool(seen.releases)
+    verdicts = unusable_inventory(decide(asked, seen, observe_only=bool(spec.observeOnly)))
+    needed = _asks_for_charts(asked) or bool(seen.releases)
     found = unusable(request) if needed else None
     blocked = found or _unsuitable(spec, asked)
     bodies = _held(request, observe_only=bool(spec.observeOnly))
@@ -86,6 +94,8 @@ def _compose(request: Request, spec: ServingStackSpec) -> Result:
     charts = tuple(chart for name, (_, chart) in CHARTS.items() if _is_installed(name, verdicts, seen))
     shown = {part: seen.shows(part) is Found.THERE for part in asked}
     bodies |= observers(reach, shown, charts, engines=engines)
+    if asked.get(Part.INVENTORY) is Asked.MANAGED and engines and not spec.observeOnly:
+        bodies |= inventory_bodies(reach)
     if not blocked:
         values = {name: _values(spec, asked, part, chart) for name, (part, chart) in CHARTS.items()}
         bodies |= _releases(spec, config, values, verdicts, seen)
@@ -111,7 +121,7 @@ def _held(request: Request, *, observe_only: bool) -> dict[str, Manifest]:
         return kept
     only = {"managementPolicies": list(OBSERVE_ONLY)}
     return {
-        name: {**body, "spec": {**body["spec"], **only}} if name.startswith(RELEASE) else body
+        name: {**body, "spec": {**body["spec"], **only}} if name.startswith((RELEASE, INVENTORY_PART)) else body
         for name, body in kept.items()
     }
 
@@ -157,9 +167,13 @@ def _releases(
     return {_CONFIG: helm_config(config, credentials=credentials, identity=identity), **releases}
 
 
+def _asks_for_charts(asked: Mapping[Part, Asked]) -> bool:
+    return any(how is Asked.MANAGED and PARTS[part].charts for part, how in asked.items())
+
+
 def _unsuitable(spec: ServingStackSpec, asked: Mapping[Part, Asked]) -> Unusable | None:
     """Return why no Release can be made with the present settings, None if they can."""
-    if Asked.MANAGED not in asked.values():
+    if not _asks_for_charts(asked):
         return None
     if wrong := wrong_settings() or wrong_values(spec.values or {}):
         return Unusable(Reason.INSTALLING, wrong)

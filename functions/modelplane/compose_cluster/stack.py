@@ -29,12 +29,16 @@ _UNSEEN: Final = "the serving stack has not been seen yet"
 
 @dataclass(frozen=True, slots=True)
 class StackReport:
-    """What a ServingStack says. `serves` is None while that is not known. `reason` is why it does not."""
+    """What a ServingStack says. `serves` is None while that is not known. `reason` is why it does not.
+
+    `inventory`: it has Modelplane's inventory among its parts.
+    """
 
     serves: bool | None = None
     reason: Reason = Reason.INSTALLING
     message: str = _UNSEEN
     usable: frozenset[str] = frozenset()
+    inventory: bool = False
 
     @property
     def allows_gateway(self) -> bool:
@@ -61,6 +65,7 @@ def read_report(found: Object) -> StackReport:
         reason=next((each for each in NOT_READY if each == said), Reason.INSTALLING),
         message=text(ready.get("message")) if ready else _UNSEEN,
         usable=frozenset(usable),
+        inventory=any(row.get("name") == Part.INVENTORY for row in mappings(status.get("parts"))),
     )
 
 

@@ -27,6 +27,10 @@ from modelplane.step import Manifest, Request
 #: Composition resource names begin with these.
 RELEASE: Final = "release-"
 _SHOWN, _WORKLOAD = "shown-", "workload-"
+#: Those of the inventory's objects begin with this.
+INVENTORY_PART: Final = "inventory-"
+#: That of its Deployment.
+INVENTORY_WORKLOAD: Final = f"{INVENTORY_PART}deployment"
 #: That of the Object on what shows Kubernetes 1.34.
 _KUBERNETES: Final = "kubernetes"
 #: That of the Object on what shows that there are InferencePools.
@@ -121,7 +125,7 @@ def _workloads(remotes: Mapping[str, Remote]) -> list[tuple[str, Counts | None]]
     """Return the counts of the workloads that were observed; one that does not answer keeps its last."""
     found: list[tuple[str, Counts | None]] = []
     for workload in _all_workloads():
-        remote = remotes.get(f"{_WORKLOAD}{workload.name}")
+        remote = remotes.get(_resource_of(workload))
         if remote and remote.absent:
             found.append((workload.name, None))
         elif remote and remote.manifest:
@@ -130,7 +134,13 @@ def _workloads(remotes: Mapping[str, Remote]) -> list[tuple[str, Counts | None]]
 
 
 def _all_workloads() -> list[Workload]:
-    return [workload for _, chart in CHARTS.values() for workload in chart.workloads]
+    own = [facts.own for facts in PARTS.values() if facts.own]
+    return [workload for _, chart in CHARTS.values() for workload in chart.workloads] + own
+
+
+def _resource_of(workload: Workload) -> str:
+    own = any(facts.own == workload for facts in PARTS.values())
+    return INVENTORY_WORKLOAD if own else f"{_WORKLOAD}{workload.name}"
 
 
 def _origins(request: Request) -> dict[Part, Origin]:

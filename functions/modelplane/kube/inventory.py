@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from modelplane.kube.hydration import DownloadPod
-from modelplane.model.names import GPU_TAINT, INVENTORY
+from modelplane.model.names import GPU_TAINT, INVENTORY, RBAC_GROUP
 
 _LABELS: Final = {"app.kubernetes.io/name": INVENTORY}
 _ACCOUNT: Final = [{"kind": "ServiceAccount", "name": INVENTORY, "namespace": INVENTORY}]
-_RBAC: Final = "rbac.authorization.k8s.io"
 #: What it reads of the whole cluster.
 RIGHTS: Final[list[dict[str, Any]]] = [
     {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]},
@@ -86,10 +85,10 @@ def around() -> dict[str, dict[str, Any]]:
 
     Nothing may connect to the pod, which connects to the API server alone: its address is not known here, its port is.
     """
-    bound = {"apiGroup": _RBAC, "name": INVENTORY}
+    bound = {"apiGroup": RBAC_GROUP, "name": INVENTORY}
     ports = [{"protocol": "TCP", "port": port} for port in (443, 6443)]
     closed = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [{"ports": ports}]}
-    api = f"{_RBAC}/v1"
+    api = f"{RBAC_GROUP}/v1"
     return {
         "namespace": _of_cluster("v1", "Namespace"),
         "account": _placed("v1", "ServiceAccount"),

@@ -103,6 +103,8 @@ EJECTIONS_KEY = "ejections"
 #: ConfigMap with what the nodes of pools have, as JSON.
 INVENTORY = "modelplane-inventory"
 INVENTORY_KEY = "inventory"
+#: Kubernetes' API group of roles and their bindings.
+RBAC_GROUP = "rbac.authorization.k8s.io"
 CLUSTER_GATEWAY = "inference-gateway"
 #: On the control cluster: the InferenceGateway, and the Gateway that takes the requests of callers.
 INFERENCE_GATEWAY = "default"

@@ -1,5 +1,6 @@
 """Reads an InferenceCluster as the scheduler sees it."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from sys import getrefcount
 from typing import Any, Final
@@ -46,6 +47,12 @@ def read_capabilities(declared: Any) -> Capabilities | None:
     )
 
 
+def _nodes(entry: Mapping[str, Any]) -> int:
+    """Return the nodes of a pool that replicas are placed on: those that are declared, and no more than its bound."""
+    declared, bound = count(entry.get("nodes")), mapping(entry.get("bound")).get("nodes")
+    return min(declared, count(bound)) if _whole(bound) is not None else declared
+
+
 def _pools(published: Any) -> tuple[Pool, ...] | None:
     """Return the published pools in their order, None if they are missing or any of them cannot be read.
 
@@ -68,7 +75,7 @@ def _pools(published: Any) -> tuple[Pool, ...] | None:
         tolerations = read_tolerations(entry.get("tolerations"))
         node = entry.get("node")
         on_node = read_node(node), read_pods(node)
-        pools.append(Pool(name, count(entry.get("nodes")), readable, capabilities, taken, tolerations, *on_node))
+        pools.append(Pool(name, _nodes(entry), readable, capabilities, taken, tolerations, *on_node))
     return tuple(pools)
 
 

@@ -43,7 +43,12 @@ def decide(asked: Mapping[Part, Asked], seen: StackObservation, *, observe_only:
         else:
             charts[name] = _left_alone(part, chart, handled, origin, seen)
     parts = tuple(
-        _together(part, origins[part], [charts[chart.name] for chart in facts.charts] or [_checked(part, seen)], seen)
+        _together(
+            part,
+            origins[part],
+            [charts[chart.name] for chart in facts.charts] or [_without_charts(part, seen, observe_only=observe_only)],
+            seen,
+        )
         for part, facts in PARTS.items()
         if part in asked or origins[part] is Origin.MODELPLANE
     )
@@ -55,11 +60,11 @@ def _origin(part: Part, asked: Asked | None, seen: StackObservation, *, observe_
 
     With `observe_only` that is what was recorded before: what is seen may be on another cluster.
     """
-    if observe_only:
+    if observe_only or (PARTS[part].own and asked is not Asked.MANAGED):
         return seen.origins.get(part)
     releases = [seen.release(chart.name) for chart in PARTS[part].charts]
     recorded = seen.origins.get(part)
-    if recorded is Origin.MODELPLANE or any(each and each.may_install for each in releases):
+    if recorded is Origin.MODELPLANE or PARTS[part].own or any(each and each.may_install for each in releases):
         return Origin.MODELPLANE
     # A release that is seen may still be that of another cluster, where the kubeconfig led until now.
     if recorded is Origin.OTHER and asked is Asked.MANAGED:
@@ -128,7 +133,7 @@ def _ours(
     release = seen.release(chart.name) or ReleaseState()
     begun = release.may_install or release.found is Found.THERE
     action = Action.INSTALL if (begun or not waits) and not observe_only else Action.OBSERVE
-    pods = judge(chart, seen.workloads)
+    pods = judge(chart.workloads, chart.namespace, seen.workloads)
     runs = _runs(part, chart, release, pods, seen)
     if failure := problem(chart, release):
         return ChartVerdict(action, State.FAILED, wording.failed(part, failure), runs)
@@ -153,9 +158,16 @@ def _runs(part: Part, chart: Chart, release: ReleaseState, pods: Pods, seen: Sta
     return None if Found.UNKNOWN in (release.found, seen.shows(part)) else False
 
 
-def _checked(part: Part, seen: StackObservation) -> ChartVerdict:
-    """Return the verdict on a part without charts, which is only looked for."""
+def _without_charts(part: Part, seen: StackObservation, *, observe_only: bool) -> ChartVerdict:
+    """Return the verdict on a part without charts: on the pods of one of Modelplane's own, others are looked for."""
+    own = PARTS[part].own
+    if own and not observe_only:
+        pods = judge((own,), own.name, seen.workloads)
+        state = State.FAILED if pods.stalled else State.RUNNING if pods.complete else State.INSTALLING
+        return ChartVerdict(Action.NONE, state, "" if pods.complete else pods.message, pods.runs)
     state, runs = _SHOWN[seen.shows(part)]
+    if own:
+        return ChartVerdict(Action.NONE, state, wording.of_another(part) if state is State.MISSING else "", runs)
     return ChartVerdict(Action.NONE, state, wording.missing(part, None) if state is State.MISSING else "", runs)
 
 

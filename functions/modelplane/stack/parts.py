@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from modelplane.model.names import INVENTORY, RBAC_GROUP
 from modelplane.stack import values
 
 #: Before the name of each chart in the name of its release. Helm knows a release by it, also after Modelplane has let
@@ -28,6 +29,7 @@ class Part(StrEnum):
     DRA = "dra"
     INFERENCE_EXTENSION = "inferenceExtension"
     METRICS = "metrics"
+    INVENTORY = "inventory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ class PartFacts:
 
     `shown_by` is (apiVersion, kind, name) of an object of the cluster. `serves`: engines need it. `by_default`: it is
     installed where `spec.stack` leaves it out. `set_up_in` is a part in whose settings it is set up: it is installed
-    only where Modelplane has installed that one. `command` installs a part that has no charts, and is never Managed.
+    only where Modelplane has installed that one. `command` installs a part that has no charts, and is never Managed. A
+    part with `own`, a workload in the namespace of its name, is Modelplane's own: it has no charts.
     """
 
     title: str
@@ -76,6 +79,7 @@ class PartFacts:
     by_default: bool = True
     set_up_in: Part | None = None
     command: str = ""
+    own: Workload | None = None
 
 
 def api_service(group: str, version: str) -> tuple[str, str, str]:
@@ -218,6 +222,13 @@ PARTS: Final[Mapping[Part, PartFacts]] = {
                 workloads=(Workload("Deployment", "mp-kube-prometheus-stack-operator"),),
             ),
         ),
+    ),
+    Part.INVENTORY: PartFacts(
+        title="Modelplane's inventory",
+        shown_by=(f"{RBAC_GROUP}/v1", "ClusterRole", INVENTORY),
+        by_default=False,
+        charts=(),
+        own=Workload("Deployment", INVENTORY),
     ),
 }
 

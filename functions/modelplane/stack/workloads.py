@@ -1,11 +1,11 @@
 """Whether the pods of a chart run, by the counts of its workloads. A condition allows for missing pods."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from modelplane.stack.observation import Counts
-from modelplane.stack.parts import Chart, Workload
+from modelplane.stack.parts import Workload
 
 _NO_NODES: Final = (
     "no node is selected for its pods. Label the nodes with GPUs nvidia.com/gpu.present=true, or set "
@@ -31,17 +31,17 @@ class Pods:
     stalled: bool = False
 
 
-def judge(chart: Chart, seen: Mapping[str, Counts | None]) -> Pods:
-    """Return whether the pods of a chart run; `seen` has the workloads that were observed, by name."""
-    known = {each: seen[each.name] for each in chart.workloads if each.name in seen}
+def judge(workloads: Sequence[Workload], namespace: str, seen: Mapping[str, Counts | None]) -> Pods:
+    """Return whether the pods of workloads run; `seen` has those that were observed, by name."""
+    known = {each: seen[each.name] for each in workloads if each.name in seen}
     available = [_is_available(each, counts) for each, counts in known.items()]
-    messages = [f"{each.kind} {chart.namespace}/{each.name}: {words}" for each, words in _lacks(known)]
-    unknown = len(known) < len(chart.workloads)
+    messages = [f"{each.kind} {namespace}/{each.name}: {words}" for each, words in _lacks(known)]
+    unknown = len(known) < len(workloads)
     runs = False if False in available else None if unknown else True
     complete = not unknown and all(_is_complete(counts) for counts in known.values())
     stalled = any(counts and counts.stalled and not _is_complete(counts) for counts in known.values())
     look = _STALLED if stalled else _LOOK
-    message = f"{'; '.join(messages)}. {look} -n {chart.namespace}" if messages else ""
+    message = f"{'; '.join(messages)}. {look} -n {namespace}" if messages else ""
     return Pods(runs, complete, message, stalled)
 
 

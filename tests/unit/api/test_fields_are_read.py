@@ -101,7 +101,9 @@ spec:
     nodeFeatureDiscovery: Managed
     dra: Managed
     inferenceExtension: Present
+    inventory: Managed
     metrics: Managed
+    inventory: Managed
     values: {lws: {replicaCount: 2}}
   allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}
   taints: [{key: a, value: a, effect: NoSchedule}]
@@ -146,7 +148,9 @@ spec:
     nodeFeatureDiscovery: Present
     dra: Present
     inferenceExtension: Present
+    inventory: Managed
     metrics: Present
+    inventory: Managed
     values: {lws: {replicaCount: 3}}
   allowedNamespaces: {selector: {matchLabels: {team: b}}}
   taints: [{key: b, value: b, effect: NoExecute}]
@@ -265,7 +269,7 @@ FOR_PEOPLE = {
 #: It decides which block is read, and cannot be changed.
 FIXED = {"spec.cluster.source"}
 #: There is one value to set.
-ONE_VALUE = {"spec.stack.inferenceExtension", "spec.provisioning.provider"}
+ONE_VALUE = {"spec.stack.inferenceExtension", "spec.stack.inventory", "spec.provisioning.provider"}
 
 
 def schema_of(kind: str) -> Manifest:

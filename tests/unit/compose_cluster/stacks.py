@@ -7,13 +7,14 @@ from typing import Any
 
 from modelplane.compose_cluster.serving_stack import compose
 from modelplane.model.conditions import Condition
+from modelplane.model.names import INVENTORY
 from modelplane.stack import CHARTS, PARTS, Part
 from modelplane.step import Object, Request, Result
 
 ABSENT = "cannot observe: external resource does not exist"
 KINDS = {"helm-release": {"type": "object"}, "helm-config": {"type": "object"}}
 #: Parts that are installed where none of them is set.
-ALL_BUT_FEATURES = tuple(part for part in Part if part not in (Part.NODE_FEATURE_DISCOVERY, Part.INFERENCE_EXTENSION))
+ALL_BUT_FEATURES = tuple(part for part, facts in PARTS.items() if facts.by_default)
 
 
 def stack(**spec: Any) -> dict[str, Any]:
@@ -128,9 +129,11 @@ class Cluster:
         if name == "v1.inference.networking.k8s.io":
             return {} if self.pools else None
         for part, facts in PARTS.items():
-            if facts.shown_by[1:] == (kind, name):
+            if facts.shown_by[1:] == (kind, name) and not facts.own:
                 ours = any(chart.release in self.releases for chart in facts.charts)
                 return {} if part in self.runs or ours else None
+        if name == INVENTORY:
+            return counted(kind, self.pods.get(name, int(self.starts)), 1) if kind == "Deployment" else {}
         for _, chart in CHARTS.values():
             for workload in chart.workloads:
                 if workload.name == name:

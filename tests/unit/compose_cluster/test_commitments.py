@@ -210,4 +210,4 @@ def test_every_field_of_a_published_pool_is_declared_or_computed_from_its_replic
     }
     result = given.run(given.cluster(given.pool("l4", **declared)), replicas=None)
     (published,) = given.status(result)["gpuPools"]
-    assert published.keys() == GpuPool.model_fields.keys() - {*COMMITTED, "leaving"}
+    assert published.keys() == GpuPool.model_fields.keys() - {*COMMITTED, "leaving", "bound"}

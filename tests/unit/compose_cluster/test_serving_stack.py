@@ -9,6 +9,9 @@ from unit.compose_cluster.stacks import ALL_BUT_FEATURES, Cluster, condition, me
 
 DEFAULT = {chart.name for part in ALL_BUT_FEATURES for chart in PARTS[part].charts}
 
+#: Parts that somebody else can have installed.
+INSTALLABLE = [str(part) for part, facts in PARTS.items() if not facts.own]
+
 
 @pytest.mark.proves("P142")
 def test_an_empty_cluster_gets_every_part_and_is_ready() -> None:
@@ -315,7 +318,7 @@ def test_without_its_provider_nothing_of_it_is_composed_and_what_to_do_is_said(
 
 
 def test_a_stack_that_is_all_present_needs_no_provider() -> None:
-    present = {"parts": dict.fromkeys(map(str, Part), "Present")}
+    present = {"parts": dict.fromkeys(INSTALLABLE, "Present")}
     cluster = Cluster(spec=present, runs=set(Part), kinds={"helm-release": None, "helm-config": None})
     result = cluster.settle()
     assert (condition(result).status, result.schemas, result.requirements) == ("True", (), ())
@@ -397,7 +400,7 @@ def test_an_identity_that_the_provider_does_not_know_needs_every_part_present() 
     result = cluster.settle()
     assert "set each of spec.stack to Present" in condition(result).message
     assert cluster.installing() == set()
-    present = Cluster(spec={"identity": nebius, "parts": dict.fromkeys(map(str, Part), "Present")}, runs=set(Part))
+    present = Cluster(spec={"identity": nebius, "parts": dict.fromkeys(INSTALLABLE, "Present")}, runs=set(Part))
     assert condition(present.settle()).status == "True"
 
 

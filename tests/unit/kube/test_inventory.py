@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,8 @@ from modelplane.kube.inventory import PYTHON, around, deployment
 from modelplane_dev.packages import image
 
 
-def pod() -> dict[str, object]:
-    found: dict[str, object] = deployment("example.org/modelplane:v1", ["arm64"])["spec"]["template"]["spec"]
+def pod() -> dict[str, Any]:
+    found: dict[str, Any] = deployment("example.org/modelplane:v1", ["arm64"])["spec"]["template"]["spec"]
     return found
 
 
@@ -23,7 +24,7 @@ def test_its_probe_runs_the_python_of_the_image() -> None:
 
 @pytest.mark.parametrize(("age", "healthy"), [(10, True), (179, True), (190, False), (None, False)])
 def test_it_is_ready_while_its_last_reading_is_young(age: int | None, healthy: bool, tmp_path: Path) -> None:
-    (container,) = pod()["containers"]  # type: ignore[misc]
+    (container,) = pod()["containers"]
     _, option, program = container["readinessProbe"]["exec"]["command"]
     file = tmp_path / "inventory"
     if age is not None:
