@@ -4,6 +4,7 @@ Nor is anything touched that serves meanwhile: the fake notes whose nodes were m
 clusters.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -249,3 +250,14 @@ def test_a_cluster_that_is_abandoned_before_goes_without_its_api() -> None:
     project.control.delete("ModelDeployment", "ml", "chat")
     assert project.settle()
     assert {kind for kind, _ in project.cloud.bill()} == {BALANCER, FIREWALL, "Network"}
+
+
+def test_twenty_clusters_come_up_beside_each_other_and_stay_small() -> None:
+    names = [f"site-{number}" for number in range(20)]
+    networks = {name: {"network": {"cidr": f"10.{number}.0.0/16"}} for number, name in enumerate(names)}
+    fleet = [made.cluster(made.pool("a", nodeCount=1), name=name, gke=networks[name]) for name in names]
+    project = Project(fleet, GoogleCloud(1))
+    assert project.settle()
+    assert [name for name in names if not is_ready(project, name)] == []
+    sizes = [len(json.dumps(each, separators=(",", ":"))) for each in project.control.list("InferenceCluster")]
+    assert max(sizes) <= 6_000, "a pass that places reads 1,000 of them: 6 MB"
