@@ -99,3 +99,13 @@ def test_a_pool_without_zones_and_reservation_and_a_cluster_without_pools_are_ma
     body = made.managed()
     del body["spec"]["pools"]
     assert "cluster" in made.run(body).desired
+
+
+def test_resources_of_the_cloud_are_ready_when_they_say_so_and_those_inside_once_they_are_composed() -> None:
+    body = made.managed(made.asked_pool())
+    observed, first = made.settled(body)
+    inside = {name: each for name, each in given.bodies(first).items() if name.startswith("inside-")}
+    assert [name for name, each in first.desired.items() if not each.ready] == [*inside]
+    again = made.run({**body, "status": first.status}, {**observed, **inside})
+    assert all(each.ready for each in again.desired.values())
+    assert again.desired.keys() >= inside.keys()
