@@ -18,7 +18,8 @@ from modelplane.observed.replica import read_replica
 from modelplane.reading.deployments import DEPLOYMENT, condition, unmet_conditions
 from modelplane.reading.fleet import Fleet
 from modelplane.reading.kinds import OWN
-from modelplane.reading.reader import Reader, as_object
+from modelplane.reading.manifest_store import ManifestStore
+from modelplane.reading.reader import as_object
 from modelplane.reading.tree import Manifest, child, items, mapping
 
 _REPLICA: Final = f"ModelReplica.{GROUP}"
@@ -43,7 +44,7 @@ class Series:
     counter: bool = False
 
 
-def read_series(reader: Reader, fleet: Fleet) -> Iterator[Series]:
+def read_series(reader: ManifestStore, fleet: Fleet) -> Iterator[Series]:
     """Yield the gauges of a fleet that was read from a reader; `fleet.as_of` is now."""
     yield from _of_clusters(reader, fleet)
     yield from _of_deployments(reader, fleet)
@@ -52,10 +53,10 @@ def read_series(reader: Reader, fleet: Fleet) -> Iterator[Series]:
     yield from _of_conditions(reader)
 
 
-def _of_clusters(reader: Reader, fleet: Fleet) -> Iterator[Series]:
+def _of_clusters(reader: ManifestStore, fleet: Fleet) -> Iterator[Series]:
     sources: Samples = {
         (obj["metadata"]["name"], str(child(obj, "spec", "cluster", "source") or "")): 1.0
-        for obj in reader.list(_CLUSTER)
+        for obj in reader.scan(_CLUSTER)
     }
     yield Series("cluster_info", "An InferenceCluster, always 1.", ("cluster", "source"), sources)
     pools = [(cluster.name, pool) for cluster in fleet.clusters for pool in cluster.pools]
@@ -72,7 +73,7 @@ def _of_clusters(reader: Reader, fleet: Fleet) -> Iterator[Series]:
     yield Series("pool_devices_committed", "Devices that the replicas on a pool claim.", of_device, claimed)
 
 
-def _of_deployments(reader: Reader, fleet: Fleet) -> Iterator[Series]:
+def _of_deployments(reader: ManifestStore, fleet: Fleet) -> Iterator[Series]:
     replicas: Samples = {}
     refused = Counter[tuple[str, ...]]()
     for each in fleet.deployments:
@@ -95,18 +96,18 @@ def _of_deployments(reader: Reader, fleet: Fleet) -> Iterator[Series]:
     text = "Devices that replicas that are not placed ask for, by request."
     yield Series("deployment_demand_devices", text, (*by, "request"), _demand(reader, fleet))
     pending: Samples = {}
-    for obj in reader.list(DEPLOYMENT):
+    for obj in reader.scan(DEPLOYMENT):
         since = _since(obj, "ReplicasScheduled", "False")
         if since is not None:
             pending[_name(obj)] = max(0.0, seconds(fleet.as_of) - since)
     yield Series("deployment_pending_seconds", "Time since a replica of a deployment is not placed.", by, pending)
 
 
-def _demand(reader: Reader, fleet: Fleet) -> Samples:
+def _demand(reader: ManifestStore, fleet: Fleet) -> Samples:
     """Return the devices that unplaced replicas ask for; of several profiles, those of the preferred one."""
     unplaced = {(each["namespace"], each["name"]): each["unplaced"] for each in fleet.deployments if each["unplaced"]}
     found = Counter[tuple[str, ...]]()
-    for obj in reader.list(DEPLOYMENT):
+    for obj in reader.scan(DEPLOYMENT):
         if _name(obj) not in unplaced:
             continue
         read = as_object(reader, obj)
@@ -124,11 +125,11 @@ def _demand(reader: Reader, fleet: Fleet) -> Samples:
     return {named: float(found[named]) for named in found}
 
 
-def _of_replicas(reader: Reader) -> Iterator[Series]:
+def _of_replicas(reader: ManifestStore) -> Iterator[Series]:
     info: Samples = {}
     ready: Samples = {}
     created: Samples = {}
-    for obj in reader.list(_REPLICA):
+    for obj in reader.scan(_REPLICA):
         named, replica = _name(obj), read_replica(as_object(reader, obj))
         deployment = str(mapping(obj, "metadata", "labels").get(LABEL_DEPLOYMENT) or "")
         profile = str(child(obj, "spec", "profile") or "")
@@ -159,11 +160,11 @@ def _of_services_and_caches(fleet: Fleet) -> Iterator[Series]:
     yield Series("cache_clusters", "Clusters of a cache by phase.", ("namespace", "cache", "phase"), found)
 
 
-def _of_conditions(reader: Reader) -> Iterator[Series]:
+def _of_conditions(reader: ManifestStore) -> Iterator[Series]:
     states: Samples = {}
     changed: Samples = {}
     for kind in OWN:
-        for obj in reader.list(f"{kind}.{GROUP}"):
+        for obj in reader.scan(f"{kind}.{GROUP}"):
             named = kind, *_name(obj)
             for each in _conditions(kind, obj):
                 type_ = str(each.get("type") or "")
