@@ -71,7 +71,7 @@ def published(server: Server, authority: Path) -> str:
 
 def test_what_it_needs_is_taken(server: Server) -> None:
     with installed(server):
-        assert [server.refusal(each) for each in (deployment("example.org/modelplane:v1", ["amd64", "arm64"]),)] == [""]
+        assert server.refusal(deployment("example.org/modelplane:v1", ["amd64", "arm64"])) == ""
 
 
 def test_with_its_rights_it_publishes_what_nodes_have(server: Server, authority: Path) -> None:

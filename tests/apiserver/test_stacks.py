@@ -40,7 +40,7 @@ SPECS: dict[str, tuple[dict[str, Any], int]] = {
     "a cluster": (
         {
             "identity": _AZURE,
-            "parts": {"nodeFeatureDiscovery": "Managed", "metrics": "Present"},
+            "parts": {"nodeFeatureDiscovery": "Managed", "metrics": "Present", "inventory": "Managed"},
             "values": {"dra": {"nvidiaDriverRoot": "/run/nvidia/driver"}},
         },
         7,
@@ -54,6 +54,7 @@ def test_what_a_stack_composes_and_reports_is_taken(
     spec: dict[str, Any], releases: int, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODELPLANE_CHART_DIGESTS", f"lws=sha256:{'a' * 64}")
+    monkeypatch.setenv("MODELPLANE_IMAGE", "registry.example.org/modelplane:v1")
     cluster = Cluster(spec=spec)
     result = cluster.settle()
     placed = {"namespace": SYSTEM_NAMESPACE}
