@@ -1,27 +1,32 @@
 """The outcome of a preview, as the JSON that `modelplane preview -o json` prints, and its exit code."""
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from modelplane.preview.control_plane import ControlPlane
 from modelplane.preview.others import find_others, is_refused
 from modelplane.reading import deployments
+from modelplane.reading.fleet import clusters_as_json, read_clusters
 from modelplane.reading.kinds import Key, key_of
 from modelplane.reading.tree import Manifest, Tree
 from modelplane.step.secrets import mask_secrets, seal_secrets
 
+PREVIEW_VERSION: Final = "preview.modelplane.ai/v1alpha1"
 PLACED, REFUSED, BAD_INPUT, UNSETTLED = 0, 1, 2, 3
 
 
 def report(control: ControlPlane, *, settled: bool, given: Iterable[Key] = (), assumed: Collection[Key] = ()) -> Tree:
-    """Return the outcome of a preview: every deployment, the other given objects, and all objects.
+    """Return the outcome of a preview: the fleet, every deployment, the other given objects, and all objects.
 
     `settled` is what `settle` returned, `given` the objects of the input. Secrets are sealed, and the `assumed` ones,
     which the input does not have, are left out.
     """
     view = control.view()
     return {
+        "apiVersion": PREVIEW_VERSION,
         "settled": settled,
         "passes": control.passes,
+        "clusters": clusters_as_json(read_clusters(view)),
         "deployments": deployments.deployments(view),
         "others": find_others(view, given),
         "objects": [

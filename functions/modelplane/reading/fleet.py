@@ -157,31 +157,36 @@ def total_devices(clusters: Iterable[FleetCluster]) -> Mapping[str, DeviceCount]
     return {name: DeviceCount(**each) for name, each in sorted(found.items())}
 
 
+def clusters_as_json(clusters: Iterable[FleetCluster]) -> list[Tree]:
+    """Return clusters as in FLEET_VERSION."""
+    return [
+        {
+            "name": cluster.name,
+            "state": str(cluster.state),
+            "message": cluster.message,
+            "taints": list(cluster.taints),
+            "replicas": cluster.replicas,
+            "pools": [
+                {
+                    "name": pool.name,
+                    "nodes": pool.nodes,
+                    "nodesFree": pool.nodes_free,
+                    "devices": {name: asdict(devices) for name, devices in pool.devices.items()},
+                    "holders": list(pool.holders),
+                }
+                for pool in cluster.pools
+            ],
+        }
+        for cluster in clusters
+    ]
+
+
 def as_json(fleet: Fleet) -> Tree:
     """Return a fleet as JSON of FLEET_VERSION."""
     return {
         "apiVersion": FLEET_VERSION,
         "asOf": fleet.as_of,
-        "clusters": [
-            {
-                "name": cluster.name,
-                "state": str(cluster.state),
-                "message": cluster.message,
-                "taints": list(cluster.taints),
-                "replicas": cluster.replicas,
-                "pools": [
-                    {
-                        "name": pool.name,
-                        "nodes": pool.nodes,
-                        "nodesFree": pool.nodes_free,
-                        "devices": {name: asdict(devices) for name, devices in pool.devices.items()},
-                        "holders": list(pool.holders),
-                    }
-                    for pool in cluster.pools
-                ],
-            }
-            for cluster in fleet.clusters
-        ],
+        "clusters": clusters_as_json(fleet.clusters),
         "deployments": [dict(each) for each in fleet.deployments],
         "services": [
             {

@@ -30,6 +30,7 @@ COMMANDS = {
     "check": ("check", ("check",)),
     "plan": ("plan", ("plan", "--set", "team/chat.replicas=4")),
     "drain": ("plan", ("drain", "east")),
+    "preview": ("preview", ("preview",)),
 }
 
 
