@@ -172,7 +172,8 @@ _MIB = 1024 * 1024
 
 
 def test_a_pod_s_limit_is_what_a_function_may_take() -> None:
-    config = yaml.safe_load((Path(__file__).parents[3] / "install" / "functions.yaml").read_text())
+    file = Path(__file__).parents[3] / "install" / "functions.yaml"
+    (config,) = (each for each in yaml.safe_load_all(file.read_text()) if each["kind"] == "DeploymentRuntimeConfig")
     (container,) = config["spec"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"memory": f"{admission.MEMORY}Mi"}
 
