@@ -15,6 +15,7 @@ APART := unshare --net sh -c 'ip link set lo up && exec "$$@"' --
 export SCENARIOS := $(BIN)/python -m pytest --session-timeout=2700 --timeout=2700 tests/e2e
 export ALONE := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --timeout=900 tests/e2e -m alone
 export GATEWAYS := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --timeout=900 tests/gateways
+export BROUGHT := $(APART) $(BIN)/python -m pytest --session-timeout=2700 --timeout=900 tests/brought
 PYTESTARGS ?=
 # In as many processes as there are cores. Chosen tests run in one, which starts sooner.
 WORKERS = $(if $(PYTESTARGS),,--numprocesses=auto --maxprocesses=8 --dist=loadgroup)
@@ -69,12 +70,12 @@ pythons: $(READY) ## Run the unit tests on another version of Python that is ins
 	$(MAKE) VENV="build/venv-$${other##*/}" PYTHON="$$other" unit
 
 .PHONY: e2e
-e2e: $(READY) ## Run Modelplane on three real control planes of local processes, one of them with real gateways
+e2e: $(READY) ## Run Modelplane on four real control planes of local processes, two of them with real gateways
 	@$(BIN)/python -m modelplane_dev.components build
 	@# The gateways have no network.
 	@$(BIN)/python -m modelplane_dev.components fetch
 	@# The scenarios yield: the others' tests run one after the other, so that they would end last.
-	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS" $(BESIDE)
+	@$(BIN)/python -m modelplane_dev.processes.beside "scenarios=nice -n 3 $$SCENARIOS -m 'not alone'" "alone=$$ALONE" "gateways=$$GATEWAYS" "brought=$$BROUGHT" $(BESIDE)
 
 .PHONY: scenarios
 scenarios: $(READY) ## Run `tests/e2e` on one control plane (PYTESTARGS=... to choose)
@@ -87,6 +88,12 @@ gateways: $(READY) ## Run the tests with real gateways, as root (PYTESTARGS=... 
 	@# The gateways have no network.
 	@$(BIN)/python -m modelplane_dev.components fetch
 	@$(GATEWAYS) $(PYTESTARGS)
+
+.PHONY: brought
+brought: $(READY) ## Run the tests of the serving stack on clusters that are brought, as root (PYTESTARGS=... to choose)
+	@$(BIN)/python -m modelplane_dev.components build
+	@$(BIN)/python -m modelplane_dev.components fetch
+	@$(BROUGHT) $(PYTESTARGS)
 
 .PHONY: soak
 soak: $(READY) ## Prove at length what CI does not each time, as root; then watch a settled fleet (SOAK=... to choose)

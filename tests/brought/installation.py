@@ -28,8 +28,8 @@ from modelplane_dev.processes.process import Process
 STACK: Final = Kind(API_VERSION, "ServingStack")
 RELEASE: Final = Kind("helm.m.crossplane.io/v1beta1", "Release")
 FUNCTION: Final = "modelplane-compose-cluster"
-#: The number of the link to the gateway of the brought cluster, after those of the sites.
-_LINK: Final = 3
+#: The number of the link to the gateway of the brought cluster.
+_LINK: Final = 1
 #: Written by what runs on a cluster, whoever has installed what.
 _RESTLESS: Final = frozenset({"Event", "Lease", "Node", "ComponentStatus", "CSINode"})
 
@@ -45,8 +45,7 @@ class Brought:
 
     def add_site(self, name: str) -> Cluster:
         """Run a cluster as it may be brought."""
-        beside = next(iter(self.plane.sites.values())).cluster
-        cluster = Cluster(beside.run, name, free_port(), beside.etcd_port)
+        cluster = Cluster(self.plane.hub.run, name, free_port(), self.plane.hub.etcd_port)
         self.plane.sites[name] = self.stack.enter_context(brought_site(cluster))
         self.stack.callback(self.plane.sites.pop, name)
         self.stack.enter_context(silent_webhooks(cluster))

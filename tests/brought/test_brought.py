@@ -14,19 +14,20 @@ from typing import Any
 
 import pytest
 
+from brought.installation import FUNCTION, RELEASE, STACK, Brought, brought, everything, revisions
 from e2e.fleet import SOON, Fleet
 from e2e.scenarios import FIGURES, own_fleet
 from e2e.services import model_service
-from gateways.brought import FUNCTION, RELEASE, STACK, Brought, brought, everything, revisions
 from gateways.live import LiveFleet
 from modelplane.model.names import CLUSTER_GATEWAY, SYSTEM_NAMESPACE
 from modelplane.stack import PARTS, Part
 from modelplane_dev.plane.api import Kind, Manifest, condition
 from modelplane_dev.plane.charted import silence_webhooks
 from modelplane_dev.plane.cluster import Cluster, namespace
-from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER
+from modelplane_dev.plane.control_plane import INFERENCE_CLUSTER, ControlPlane
 from modelplane_dev.plane.envoy_gateway import GATEWAY
 from modelplane_dev.plane.fakes import POD_ADDRESSES
+from modelplane_dev.plane.gateways.live import LiveGateways
 from modelplane_dev.plane.requests import now, requests, table
 from modelplane_dev.plane.waiting import eventually
 
@@ -42,17 +43,17 @@ CALM, WATCHED = 10.0, 70.0
 
 
 @pytest.fixture(scope="module")
-def installation(fleet_with_gateways: LiveFleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brought]:
+def installation(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brought]:
     """Serve the charts; provider-helm is not installed yet."""
-    with brought(fleet_with_gateways.fleet.plane, tmp_path_factory.mktemp("charts")) as running:
+    with brought(plane, tmp_path_factory.mktemp("charts")) as running:
         yield running
 
 
 @pytest.fixture
-def mine(fleet_with_gateways: LiveFleet, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
-    """Give a test clusters and a namespace of its own, reached through the gateway of the fleet."""
-    with own_fleet(fleet_with_gateways.fleet.plane, request.node) as fleet:
-        yield LiveFleet(fleet, fleet_with_gateways.gateways)
+def mine(plane: ControlPlane, gateways: LiveGateways, request: pytest.FixtureRequest) -> Iterator[LiveFleet]:
+    """Give a test clusters and a namespace, reached through the gateway of the fleet."""
+    with own_fleet(plane, request.node) as fleet:
+        yield LiveFleet(fleet, gateways)
 
 
 def _rows(fleet: Fleet, name: str) -> dict[str, dict[str, Any]]:
@@ -173,9 +174,10 @@ def _settled(fleet: Fleet, name: str) -> list[str]:
     manifest = fleet.cluster(name)
     size = len(json.dumps(_without_charges(manifest)))
     assert size <= SIZE, manifest
-    return [
+    costs = (
         f"A settled cluster with its stack costs {cost:.0f} requests a minute, its InferenceCluster {size} characters"
-    ]
+    )
+    return [costs, *table(found, rows=8, minutes=WATCHED / 60)]
 
 
 def _generations(fleet: Fleet) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateways.helm import PARTS, RELEASE, Site, site
+from brought.helm import PARTS, RELEASE, Site, site
 from modelplane.model.names import SYSTEM_NAMESPACE
 from modelplane.stack import PARTS as FACTS
 from modelplane.stack import Part

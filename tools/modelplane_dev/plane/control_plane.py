@@ -150,7 +150,7 @@ def control_plane(folder: Path, sites: Sequence[str], queue: float) -> Iterator[
         hub.api_server.wait_for(hub.api.ready)
         timeline.mark("the control cluster's API server is ready")
         core = crossplane.Core(hub)
-        with ThreadPoolExecutor(len(others)) as pool:
+        with ThreadPoolExecutor(len(others) or 1) as pool:
             addresses = [GATEWAYS.format(number) for number in range(10, 10 + len(others))]
             prepared = pool.map(inference.prepare, others, addresses)
             processes = {"etcd": store, "hub": hub.api_server, **_start_modelplane(stack, core)}
