@@ -15,14 +15,14 @@ from modelplane_dev.plane.waiting import eventually
 AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler")
 #: Short name and columns of each kind, without those that Crossplane adds.
 COLUMNS = {
-    "md": ["REPLICAS", "UPDATED", "SCHEDULED"],
+    "md": ["REPLICAS", "UPDATED", "SCHEDULED", "WAITING-FOR"],
     "mr": ["CLUSTER", "PROFILE"],
     "me": ["URL", "SERVING"],
     "ms": ["URL", "ENDPOINTS", "KEYS", "ADDRESS"],
     "mc": ["SOURCE", "READY"],
     "clm": ["MODEL", "REPLICAS", "ACCEPTED"],
     "icl": ["DEVICES", "ACCEPTED"],
-    "ic": ["SOURCE", "GATEWAY"],
+    "ic": ["SOURCE", "GATEWAY", "REPLICAS"],
     "ig": ["ADDRESS", "FLEET-URL"],
 }
 #: Columns that Crossplane adds to every kind.

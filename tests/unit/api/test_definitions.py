@@ -11,13 +11,13 @@ from modelplane.reading.definitions import xrds
 
 FACE = {
     "ClusterModel": ("Cluster", "clustermodels", "clm", ["MODEL", "REPLICAS", "ACCEPTED"]),
-    "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED"]),
+    "ModelDeployment": ("Namespaced", "modeldeployments", "md", ["REPLICAS", "UPDATED", "SCHEDULED", "WAITING-FOR"]),
     "ModelReplica": ("Namespaced", "modelreplicas", "mr", ["CLUSTER", "PROFILE"]),
     "ModelEndpoint": ("Namespaced", "modelendpoints", "me", ["URL", "SERVING"]),
     "ModelService": ("Namespaced", "modelservices", "ms", ["URL", "ENDPOINTS", "KEYS", "ADDRESS"]),
     "ModelCache": ("Namespaced", "modelcaches", "mc", ["SOURCE", "READY"]),
     "InferenceClass": ("Cluster", "inferenceclasses", "icl", ["DEVICES", "ACCEPTED"]),
-    "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY"]),
+    "InferenceCluster": ("Cluster", "inferenceclusters", "ic", ["SOURCE", "GATEWAY", "REPLICAS"]),
     "InferenceGateway": ("Cluster", "inferencegateways", "ig", ["ADDRESS", "FLEET-URL"]),
 }
 #: Kinds that other kinds compose and nobody writes: `kubectl get modelplane` does not list them.
