@@ -43,6 +43,7 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "capacity": _Entry("modelplane.cli.capacity", "Show what is free, and how many more replicas fit where."),
     "cel": _Entry("modelplane.cli.cel", "Try device selectors on devices: which match, and why not."),
     "check": _Entry("modelplane.cli.check", "Check that a control cluster has what Modelplane needs."),
+    "class": _Entry("modelplane.cli.classes", "Print an InferenceClass from what the nodes of a pool publish."),
     "completion": _Entry(
         "modelplane.cli.shell", "Print a script that completes commands in a shell.", name="completion"
     ),

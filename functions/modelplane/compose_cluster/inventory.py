@@ -66,7 +66,7 @@ def bounded(
         bound = find_bound(entry, inventory, grows=bool(pool and _grows(pool)))
         entries.append(entry | ({"bound": bound.published()} if bound else {}))
         words += [f"pool {entry['name']}: {bound.message}"] if bound else []
-        words += find_differences(entry, pool.className, inventory) if pool else []
+        words += find_differences(entry, request.composite.name, pool.className, inventory) if pool else []
     return replace(published, entries=tuple(entries), caveats=(*published.caveats, *words))
 
 

@@ -129,8 +129,9 @@ def _lacking_resources(entry: Mapping[str, Any], state: NodeState) -> str:
     return f"{state.pods} pods of {pods}" if state.pods < pods else ""
 
 
-def find_differences(entry: Mapping[str, Any], class_name: str, inventory: Inventory) -> list[str]:
+def find_differences(entry: Mapping[str, Any], cluster: str, class_name: str, inventory: Inventory) -> list[str]:
     """Return where no device of a pool is as its class declares: the first key that differs of the closest device."""
+    corrected = f"modelplane class --from-cluster {cluster} --pool {text(entry.get('name'))}"
     published = {each for state, _ in inventory.nodes(text(entry.get("name"))) for each in state.devices}
     found = []
     for device in _claimable(entry):
@@ -142,7 +143,8 @@ def find_differences(entry: Mapping[str, Any], class_name: str, inventory: Inven
             has = has[:_MOST_VALUE]
             found.append(
                 f"pool {entry.get('name')}: {where} declares {key} of {device['driver']} as {declared}, and the nodes "
-                f"publish {has}. Correct the class: a pod whose selectors read it would wait for ever"
+                f"publish {has}. Correct the class: a pod whose selectors read it would wait for ever. "
+                f"`{corrected}` prints what to apply"
             )
     return found
 

@@ -33,7 +33,9 @@ def document(*groups: dict[str, Any], **fields: Any) -> str:
     return json.dumps({"version": 1, "clusterUID": UID, "at": 900, "settled": True, "pools": pools, **fields})
 
 
-def ran(text: str | None, *pools: dict[str, Any], state: str = "Running", last: Any = None) -> Any:
+def ran(
+    text: str | None, *pools: dict[str, Any], state: str = "Running", last: Any = None, of_class: Any = None
+) -> Any:
     """Return the result of a pass on a cluster with this document, None where the ConfigMap is absent."""
     body = with_stack(inventory="Managed")
     body["spec"]["nodePools"] = list(pools) or [given.pool()]
@@ -47,7 +49,7 @@ def ran(text: str | None, *pools: dict[str, Any], state: str = "Running", last: 
         else given.looking("ConfigMap", {"data": {"inventory": text}})
     )
     observed = given.reached(**{"serving-stack": stack, "inventory": seen, "kube-system": probe})
-    return given.run(body, observed)
+    return given.run(body, observed, class_l4=[of_class or given.device_class()])
 
 
 def bound(result: Any) -> tuple[int, str, str] | None:
@@ -196,7 +198,8 @@ def test_a_value_that_differs_from_the_class_is_named_with_both() -> None:
     assert bound(result) is None
     assert (
         "pool l4: InferenceClass l4, spec.devices[gpu] declares architecture of gpu.nvidia.com as Ada, and the nodes "
-        "publish Hopper. Correct the class"
+        "publish Hopper. Correct the class: a pod whose selectors read it would wait for ever. "
+        "`modelplane class --from-cluster eu-1 --pool l4` prints what to apply"
     ) in given.condition(result, "ClusterReady").message.replace("Pool", "pool")
 
 
