@@ -74,8 +74,13 @@ def worlds(draw: Draw) -> World:
     return draw(st.sampled_from([0, 1, 4]).map(lambda passes: slow(passes) if passes else healthy))
 
 
-def live(draw: Draw, start: ControlPlane, edits: Sequence[Edit], world: World) -> ControlPlane:
-    """Return what becomes of edits when composites pass in any order, some by a view that is a moment old."""
+def live(
+    draw: Draw, start: ControlPlane, edits: Sequence[Edit], world: World, then: World | None = None
+) -> ControlPlane:
+    """Return what becomes of edits when composites pass in any order, some by a view that is a moment old.
+
+    `then` is the world at the end, if it is another one.
+    """
     control = start.fork(world)
     make(control, edits)
     for _ in range(draw(st.integers(1, 4))):
@@ -84,5 +89,6 @@ def live(draw: Draw, start: ControlPlane, edits: Sequence[Edit], world: World) -
         for kind, obj in draw(st.permutations(due)):
             view: View | None = old if kind.startswith("ModelDeployment") and draw(st.booleans()) else None
             control.reconcile(kind, obj["metadata"].get("namespace"), obj["metadata"]["name"], view)
+    control.world = then or world
     assert control.settle(80)
     return control

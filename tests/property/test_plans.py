@@ -10,15 +10,15 @@ from modelplane.planning.futures import Future, play
 from modelplane.planning.leaving import released
 from modelplane.planning.orders import Orders, orders
 from modelplane.preview import ControlPlane
-from modelplane.preview.worlds import healthy, publishing
-from property.plans import Edited, edited, live, worlds
+from modelplane.preview.worlds import healthy, publishing, unreachable
+from property.plans import CLUSTERS, Edited, edited, live, worlds
 from property.predictions import assert_predicted, happened
 from property.strategies import examples
 
 
-def exported(edit: Edited) -> ControlPlane:
-    """Return a settled fleet as kubectl exports it: with the finalizers that Crossplane sets and nobody plays."""
-    found = [obj for obj in settled(edit).everything() if obj["apiVersion"].startswith("modelplane.ai/")]
+def exported(control: ControlPlane) -> ControlPlane:
+    """Return a fleet as kubectl exports it: with the finalizers that Crossplane sets and nobody plays."""
+    found = [obj for obj in control.everything() if obj["apiVersion"].startswith("modelplane.ai/")]
     for obj in found:
         obj["metadata"]["finalizers"] = ["composite.apiextensions.crossplane.io"]
     return ControlPlane(found)
@@ -35,16 +35,32 @@ def settled(edit: Edited) -> ControlPlane:
 def test_what_happens_is_what_a_plan_calls_certain_with_one_outcome_of_each_contest(
     edit: Edited, data: st.DataObject
 ) -> None:
-    fleet = exported(edit)
+    fleet = exported(settled(edit))
     plan = make_plan(fleet, edit.edits, "now")
     control = live(data.draw, settled(edit), edit.edits, worlds(data.draw))
     assert_predicted(plan, happened(fleet.view(), control.view()))
 
 
+@given(edited(), st.frozensets(st.sampled_from(CLUSTERS), min_size=1, max_size=2), st.data())
+@examples(10)
+def test_what_is_certain_while_clusters_are_not_ready_happens_whenever_they_return(
+    edit: Edited, away: frozenset[str], data: st.DataObject
+) -> None:
+    control = settled(edit)
+    control.world = unreachable(away)
+    assert control.settle()
+    fleet = exported(control)
+    plan = make_plan(fleet, edit.edits, "now")
+    stay = data.draw(st.frozensets(st.sampled_from(sorted(away))))
+    world = unreachable(away, worlds(data.draw))
+    after = live(data.draw, control, edit.edits, world, then=unreachable(stay, healthy))
+    assert_predicted(plan, happened(fleet.view(), after.view()))
+
+
 @given(edited())
 @examples(4)
 def test_a_plan_leaves_the_fleet_as_it_was(edit: Edited) -> None:
-    fleet = exported(edit)
+    fleet = exported(settled(edit))
     before = fleet.everything()
     make_plan(fleet, edit.edits, "now")
     assert fleet.everything() == before
@@ -83,7 +99,7 @@ CONTEST = Edited(
 @example(CONTEST)
 @examples(5)
 def test_orders_that_are_played_together_end_as_each_does_by_itself(edit: Edited) -> None:
-    start = released(exported(edit), publishing())
+    start = released(exported(settled(edit)), publishing())
     names = [("team", f"d{number}") for number in range(4)]
     tried = orders([[name for name in names if start.get("ModelDeployment", *name)]])
     together = play(start, edit.edits, publishing(), Orders(tuple(tried))) if tried else []

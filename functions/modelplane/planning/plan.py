@@ -12,6 +12,7 @@ from modelplane.planning.events import ABSENT, Event, Name, State, compare, read
 from modelplane.planning.futures import Future, Step, play
 from modelplane.planning.leaving import released
 from modelplane.planning.orders import EVERY, Orders, few, groups, orders
+from modelplane.planning.returning import bring_back, find_returning
 from modelplane.preview import ControlPlane
 from modelplane.preview.assumed import settle_assuming
 from modelplane.preview.worlds import publishing, slow
@@ -30,22 +31,24 @@ Events = Mapping[Name, tuple[Event, ...]]
 class Contest:
     """Deployments of which not all get what they would take, the cluster and pool for which they compete.
 
-    `outcomes` are the different ends of the orders that were tried.
+    `outcomes` are the different ends of the orders that were tried. `not_ready` are the clusters that are not Ready in
+    the snapshot, and on whose return it depends how it ends.
     """
 
     cluster: str
     pool: str
     competitors: tuple[Name, ...]
     outcomes: tuple[tuple[Event, ...], ...]
+    not_ready: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The plan of an edit, as of a time (RFC 3339).
 
-    `complete`: every order of the competitors was tried; otherwise there may be other outcomes. `drift` happens without
-    the edit too. `least` is, by deployment that asks for replicas, how many serve before, and when the fewest do in any
-    order, where these are fewer.
+    `complete`: every order of the competitors was tried, and nothing depends on when a cluster is Ready again;
+    otherwise there may be other outcomes. `drift` happens without the edit too. `least` is, by deployment that asks for
+    replicas, how many serve before, and when the fewest do in any future, where these are fewer.
     """
 
     as_of: str
@@ -62,6 +65,28 @@ class Plan:
         return [name for name, (before, least) in self.least.items() if before and not least]
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked: what edits do. `before` are the deployments before, `known` the ModelReplicas that exist."""
+
+    edits: Sequence[Edit]
+    before: Mapping[Name, State]
+    known: Sequence[str]
+    drift: Events
+
+    def events(self, future: Future) -> Events:
+        """Return what happens in a future."""
+        return compare(self.before, future.states, known=self.known, lost=future.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Explored:
+    """The futures of a fleet, the one in which the oldest decide first before others; `complete` as in Plan."""
+
+    futures: Sequence[Future] = ()
+    complete: bool = True
+
+
 def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     """Return the plan of edits of a fleet, which is not changed.
 
@@ -76,18 +101,16 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
     drift = compare(loaded, before, known=known, lost={})
     # Without drift, forks of the settled fleet have less to do.
     start = base if drift else calm
-    (first,) = play(start, edits, publishing(), steps=True)
-
-    def events_of(future: Future) -> Events:
-        return compare(before, future.states, known=known, lost=future.lost)
-
-    competing = _competing(start, events_of(first), first.states, drift)
-    tried = orders(competing)
-    futures = [first, *(play(start, edits, publishing(), Orders(tuple(tried))) if tried else ())]
-    freed = _freed(first, before)
-    futures += play(start, edits, publishing(), Orders(few(tried), freed)) if freed else ()
-    events = [events_of(each) for each in (*futures, *play(start, edits, slow(_SLOW, publishing())))]
-    sure = _agreed(events)
+    question = _Question(edits, before, known, drift)
+    now = _explore(start, question)
+    away = find_returning(start)
+    back = _explore(bring_back(start, away), question) if away else _Explored()
+    futures = [*now.futures, *back.futures]
+    events = [*map(question.events, (*now.futures, *play(start, edits, slow(_SLOW, publishing()))))]
+    later = [*map(question.events, back.futures)]
+    sure = _agreed([*events, *later])
+    contested = tuple(_contests(events, later, sure, futures, away))
+    first = futures[0]
     # What its owner takes away is not lost.
     asked = [name for name in loaded if first.states.get(name, ABSENT).asked]
     served = {name: (loaded[name].serving, min(each.least.get(name, 0) for each in futures)) for name in asked}
@@ -95,12 +118,24 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
         as_of=as_of,
         settled=rests and all(each.settled for each in futures),
         certain=tuple(_taken(sorted(event for found in events[0].values() for event in found), Counter(sure))),
-        contested=tuple(_contests(events, sure, futures)),
-        complete=all(len(group) <= EVERY for group in competing),
+        contested=contested,
+        complete=now.complete and back.complete and not any(each.not_ready for each in contested),
         timeline=first.steps,
         drift=tuple(sorted(event for found in drift.values() for event in found)),
         least={name: each for name, each in served.items() if each[1] < each[0]},
     )
+
+
+def _explore(start: ControlPlane, question: _Question) -> _Explored:
+    """Play the edits of a fleet in every order of up to four competitors, in some of more."""
+    edits = question.edits
+    (first,) = play(start, edits, publishing(), steps=True)
+    competing = _competing(start, question.events(first), first.states, question.drift)
+    tried = orders(competing)
+    futures = [first, *(play(start, edits, publishing(), Orders(tuple(tried))) if tried else ())]
+    freed = _freed(first, question.before)
+    futures += play(start, edits, publishing(), Orders(few(tried), freed)) if freed else ()
+    return _Explored(futures, all(len(group) <= EVERY for group in competing))
 
 
 def _competing(
@@ -143,17 +178,27 @@ def _agreed(events: Sequence[Events]) -> Counter[Event]:
     return sure + reduce(and_, rest)
 
 
-def _contests(events: Sequence[Events], sure: Counter[Event], futures: Sequence[Future]) -> Iterable[Contest]:
-    open_ = [{name: _rest(found, sure) for name, found in each.items()} for each in events]
+def _contests(
+    events: Sequence[Events],
+    later: Sequence[Events],
+    sure: Counter[Event],
+    futures: Sequence[Future],
+    away: Sequence[str],
+) -> Iterable[Contest]:
+    """Yield what is not sure; `later` are the events of futures in which the clusters `away` are Ready again."""
+    open_ = [{name: _rest(found, sure) for name, found in each.items()} for each in (*events, *later)]
     reach: dict[Name, set[str]] = {}
     for each in open_:
         for name, found in each.items():
             if found:
                 reach.setdefault(name, set()).update(event.target for event in found if event.target)
     for group in groups({name: frozenset(clusters) for name, clusters in reach.items()}):
-        outcomes = {tuple(event for name in group for event in each.get(name, ())) for each in open_}
+        ends = [tuple(event for name in group for event in each.get(name, ())) for each in open_]
+        new = {*ends[len(events) :]} - {*ends[: len(events)]}
+        touched = {cluster for end in new for event in end for cluster in (event.source, event.target)}
+        not_ready = (tuple(each for each in away if each in touched) or tuple(away)) if new else ()
         cluster, pool = _prize(group, reach, futures)
-        yield Contest(cluster, pool, group, tuple(sorted(outcomes)))
+        yield Contest(cluster, pool, group, tuple(sorted({*ends})), not_ready)
 
 
 def _taken(events: Iterable[Event], left: Counter[Event]) -> Iterable[Event]:
@@ -196,6 +241,7 @@ def as_json(plan: Plan) -> Tree:
                 "pool": each.pool,
                 "competitors": [{"namespace": namespace, "name": name} for namespace, name in each.competitors],
                 "outcomes": [[_event(event) for event in outcome] for outcome in each.outcomes],
+                "notReady": list(each.not_ready),
             }
             for each in plan.contested
         ],

@@ -96,6 +96,10 @@ def _show_contest(console: Console, contest: Contest, *, complete: bool) -> None
     what = f"pool {contest.pool} of {contest.cluster}" if contest.cluster else "room"
     least = "" if complete else "at least "
     console.print(Text(f"Contested: {what}, by {who}; {least}{len(contest.outcomes)} outcomes", "bold yellow"))
+    if contest.not_ready:
+        are = "is" if len(contest.not_ready) == 1 else "are"
+        text = f"{', '.join(contest.not_ready)} {are} not Ready: what happens depends on whether and when that changes"
+        console.print(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
     for number, outcome in enumerate(contest.outcomes, 1):
         for at, line in enumerate(_worded(outcome)):
             console.print(Padding(Text(f"{f'{number}.' if at == 0 else '  '} {line}"), (0, 0, 0, 2)))

@@ -81,6 +81,79 @@ def test_the_first_cluster_that_has_room_again_gets_what_waits() -> None:
     assert {event.target for outcome in contest.outcomes for event in outcome} == {"east", "west"}
 
 
+def blinking(control: ControlPlane, name: str, **spec: Any) -> ControlPlane:
+    """Return the export of a fleet with a cluster that does not answer; `spec` are further fields of the cluster."""
+    fleet = ControlPlane(control.everything())
+    (west,) = (obj for obj in fleet.list("InferenceCluster") if obj["metadata"]["name"] == name)
+    state = {
+        "ClusterReady": ("False", "Unreachable"),
+        "BackendReady": ("False", "WaitingForCluster"),
+        "Ready": ("False", "Creating"),
+    }
+    for condition in west["status"]["conditions"]:
+        status, reason = state.get(condition["type"], (condition["status"], condition["reason"]))
+        condition |= {"status": status, "reason": reason}
+    others = [obj for obj in fleet.everything() if obj["metadata"]["name"] != name]
+    return ControlPlane([*others, {**west, "spec": {**west["spec"], **spec}}])
+
+
+def test_what_depends_on_the_return_of_a_cluster_is_contested_and_names_it() -> None:
+    found = plan(blinking(fleet(deployment("chat"), east=1, west=1), "west"), Drain("east"))
+    (contest,) = found.contested
+    assert (contest.cluster, contest.pool, contest.not_ready) == ("west", "pool", ("west",))
+    assert {tuple((event.what, event.target) for event in each) for each in contest.outcomes} == {
+        ((What.ENDS, ""), (What.WAITS, "")),
+        ((What.MOVES, "west"),),
+    }
+    assert (certain(found), found.complete) == ([], False)
+
+
+def test_what_the_return_of_a_cluster_does_not_change_stays_certain() -> None:
+    found = plan(blinking(fleet(deployment("chat"), east=1, west=1), "west"), Scale("team", "chat", 0))
+    assert [what for _, what, *_ in certain(found)] == [What.ENDS]
+    assert (found.contested, found.complete) == ((), True)
+
+
+def test_of_two_that_wait_for_a_cluster_neither_is_certain_to_wait() -> None:
+    control = fleet(deployment("a"), deployment("b"), east=2, west=1)
+    found = plan(blinking(control, "west"), Drain("east"))
+    (contest,) = found.contested
+    moved = {tuple(event.name for event in each if event.what is What.MOVES) for each in contest.outcomes}
+    assert moved == {(), ("a",), ("b",)}
+    assert (certain(found), contest.not_ready) == ([], ("west",))
+
+
+@pytest.mark.parametrize("lacks", ["gpuPools", "gateway"])
+def test_a_cluster_that_has_nothing_to_place_on_does_not_return(lacks: str) -> None:
+    control = blinking(fleet(deployment("chat"), east=1, west=1), "west")
+    west = control.get("InferenceCluster", None, "west")
+    assert west
+    others = [obj for obj in control.everything() if obj["metadata"]["name"] != "west"]
+    west["status"] = {field: value for field, value in west["status"].items() if field != lacks}
+    found = plan(ControlPlane([*others, west]), Drain("east"))
+    assert certain(found) == [("chat", What.ENDS, "east", ""), ("chat", What.WAITS, "", "")]
+
+
+@pytest.mark.parametrize(
+    ("effect", "waits"),
+    [("NoExecute", [What.ENDS, What.WAITS]), ("NoSchedule", [])],
+    ids=["it is emptied", "who tolerates it may come"],
+)
+def test_a_cluster_that_is_emptied_does_not_return(effect: str, waits: list[What]) -> None:
+    chat = deployment("chat")
+    chat["spec"]["tolerations"] = [{"key": "own", "operator": "Exists", "effect": "NoSchedule"}]
+    taints = [{"key": "own", "effect": effect}]
+    found = plan(blinking(fleet(chat, east=1, west=1), "west", taints=taints), Drain("east"))
+    assert [what for _, what, *_ in certain(found)] == waits
+
+
+def test_the_table_names_the_cluster_on_whose_return_it_depends() -> None:
+    done = run(blinking(fleet(deployment("chat"), east=1, west=1), "west"), "drain", "east")
+    assert done.exit_code == 1
+    assert "Contested: pool pool of west, by team/chat; at least 2 outcomes" in done.stdout
+    assert "west is not Ready: what happens depends on whether and when that changes" in done.stdout
+
+
 def test_a_waiting_deployment_starts_where_room_is_freed() -> None:
     found = plan(fleet(deployment("old"), deployment("waits"), east=1), Delete("ModelDeployment", "team", "old"))
     assert certain(found) == [("old", What.ENDS, "east", ""), ("waits", What.STARTS, "", "east")]
