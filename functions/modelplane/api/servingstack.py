@@ -61,6 +61,13 @@ class Parts(BaseModel):
     inventory: Literal["Managed"] | None = None
 
 
+class Toleration(BaseModel):
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+
+
 class ServingStackSpec(BaseModel):
     """Desired state, as spec.stack of the InferenceCluster or InferenceGateway asks for it."""
 
@@ -70,6 +77,7 @@ class ServingStackSpec(BaseModel):
     observeOnly: bool | None = None
     parts: Parts | None = None
     values: dict[str, Any] | None = None
+    tolerations: list[Toleration] | None = None
 
 
 class Part(BaseModel):

@@ -94,8 +94,9 @@ def _compose(request: Request, spec: ServingStackSpec) -> Result:
     charts = tuple(chart for name, (_, chart) in CHARTS.items() if _is_installed(name, verdicts, seen))
     shown = {part: seen.shows(part) is Found.THERE for part in asked}
     bodies |= observers(reach, shown, charts, engines=engines)
-    if asked.get(Part.INVENTORY) is Asked.MANAGED and engines and not spec.observeOnly:
-        bodies |= inventory_bodies(reach)
+    may_install = engines and not spec.observeOnly and not wrong_values(spec.values or {})
+    if asked.get(Part.INVENTORY) is Asked.MANAGED and may_install:
+        bodies |= inventory_bodies(reach, spec)
     if not blocked:
         values = {name: _values(spec, asked, part, chart) for name, (part, chart) in CHARTS.items()}
         bodies |= _releases(spec, config, values, verdicts, seen)
@@ -173,9 +174,11 @@ def _asks_for_charts(asked: Mapping[Part, Asked]) -> bool:
 
 def _unsuitable(spec: ServingStackSpec, asked: Mapping[Part, Asked]) -> Unusable | None:
     """Return why no Release can be made with the present settings, None if they can."""
+    if wrong := wrong_values(spec.values or {}):
+        return Unusable(Reason.INSTALLING, wrong)
     if not _asks_for_charts(asked):
         return None
-    if wrong := wrong_settings() or wrong_values(spec.values or {}):
+    if wrong := wrong_settings():
         return Unusable(Reason.INSTALLING, wrong)
     if spec.identity and spec.identity.type not in _IDENTITIES:
         cause = f"provider-helm reaches no cluster by the identity {spec.identity.type}"

@@ -23,6 +23,8 @@ from modelplane.step import Manifest, Object, Request
 RESOURCE: Final = "serving-stack"
 #: A Gateway is made once what its Envoy is configured by can be used.
 _BEFORE_GATEWAY: Final = (Part.GATEWAY, Part.AI_GATEWAY)
+#: As spec.tolerations of a ServingStack takes.
+_MOST_TOLERATIONS: Final = 64
 _USABLE: Final = (State.RUNNING, State.PRESENT)
 _UNSEEN: Final = "the serving stack has not been seen yet"
 
@@ -91,7 +93,19 @@ def bodies(
     values = dict(spec.stack.values or {}) if spec.stack else {}
     if provision.driver_root:
         values[Part.DRA] = {DRIVER_ROOT: provision.driver_root} | dict(mapping(values.get(Part.DRA)))
-    return {RESOURCE: _body(request.composite.name, provision.kubeconfig, parts, values)}
+    body = _body(request.composite.name, provision.kubeconfig, parts, values)
+    tolerations = _tolerations(spec) if Part.INVENTORY in parts else []
+    return {RESOURCE: {**body, "spec": body["spec"] | ({"tolerations": tolerations} if tolerations else {})}}
+
+
+def _tolerations(spec: InferenceClusterSpec) -> list[dict[str, Any]]:
+    """Return the tolerations of all pools, each once."""
+    all_of = [
+        each.model_dump(mode="json", exclude_none=True)
+        for pool in spec.nodePools or ()
+        for each in pool.tolerations or ()
+    ]
+    return [each for at, each in enumerate(all_of) if each not in all_of[:at]][:_MOST_TOLERATIONS]
 
 
 def kept(request: Request, *, known: bool) -> dict[str, Manifest]:

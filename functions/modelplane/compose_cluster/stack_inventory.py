@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from modelplane.api.servingstack import ServingStackSpec
 from modelplane.compose_cluster.stack_observation import INVENTORY_PART, INVENTORY_WORKLOAD, Reach
 from modelplane.kube.images import Image, architectures, unnamed_image
 from modelplane.kube.inventory import around, config_map, deployment
@@ -14,13 +15,16 @@ from modelplane.step import Manifest
 _WATCHED: Final = Handling(policies=("Observe", "Create", "Update"), watch=True, seldom=True)
 
 
-def inventory_bodies(reach: Reach) -> dict[str, Manifest]:
+def inventory_bodies(reach: Reach, spec: ServingStackSpec) -> dict[str, Manifest]:
     """Return the Objects of the inventory by composition resource name, none while its image is not known."""
     if unnamed_image():
         return {}
     found = {f"{INVENTORY_PART}{name}": reach.observer(each, ORPHANED) for name, each in around().items()}
     found[f"{INVENTORY_PART}document"] = reach.observer(config_map(), KEPT)
-    found[INVENTORY_WORKLOAD] = reach.observer(deployment(Image.MODELPLANE.reference, architectures()), _WATCHED)
+    tolerations = [each.model_dump(mode="json", exclude_none=True) for each in spec.tolerations or ()]
+    values = (spec.values or {}).get(Part.INVENTORY)
+    pod = deployment(Image.MODELPLANE.reference, architectures(), values=values, tolerations=tolerations)
+    found[INVENTORY_WORKLOAD] = reach.observer(pod, _WATCHED)
     return found
 
 

@@ -1,6 +1,6 @@
 """What `modelplane inventory` needs on an inference cluster, in one table: account, rights, walls, pod."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from modelplane.kube.hydration import DownloadPod
@@ -43,8 +43,19 @@ def config_map() -> dict[str, Any]:
     return _placed("v1", "ConfigMap")
 
 
-def deployment(image: str, architectures: Sequence[str]) -> dict[str, Any]:
-    """Return the Deployment of one pod with an image that exists for these architectures."""
+def deployment(
+    image: str,
+    architectures: Sequence[str],
+    *,
+    values: Mapping[str, Any] | None = None,
+    tolerations: Iterable[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the Deployment of one pod with an image that exists for these architectures.
+
+    `values` are a cluster's own, by field of the pod (`stack.overrides`), `tolerations` those of its pools.
+    """
+    own = dict(values or {})
+    tolerated = [*_TOLERATIONS, *tolerations, *own.pop("tolerations", ())]
     container = {
         "name": "inventory",
         "image": image,
@@ -65,7 +76,8 @@ def deployment(image: str, architectures: Sequence[str]) -> dict[str, Any]:
     pod = {
         "serviceAccountName": INVENTORY,
         "enableServiceLinks": False,
-        "tolerations": _TOLERATIONS,
+        **own,
+        "tolerations": [each for at, each in enumerate(tolerated) if each not in tolerated[:at]],
         "affinity": DownloadPod(image, architectures).affinity(),
         "securityContext": {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],

@@ -64,6 +64,13 @@ ALLOWED: Final[Mapping[Part, tuple[str, ...]]] = {
         "prometheus-node-exporter",
         "prometheusOperator",
     ),
+    Part.INVENTORY: ("imagePullSecrets", "nodeSelector", "tolerations"),
+}
+#: What those of Modelplane's own part are: no chart reads them.
+_TYPES: Final[Mapping[str, tuple[type, str]]] = {
+    "imagePullSecrets": (list, "a list"),
+    "nodeSelector": (Mapping, "a map"),
+    "tolerations": (list, "a list"),
 }
 #: Most characters of the values of one part, as they are written.
 _LONGEST: Final = 8192
@@ -85,6 +92,10 @@ def wrong_values(values: Mapping[str, Any]) -> str:
             if not any(path[: len(each)] == each for each in steps):
                 unknown, title = ".".join(path), PARTS[Part(part)].title
                 return f"{where} has the key {unknown}, which is not set for {title}. It may have {', '.join(allowed)}"
+    for field, value in values.get(Part.INVENTORY, {}).items():
+        expected, named = _TYPES[field]
+        if not isinstance(value, expected):
+            return f"spec.stack.values.{Part.INVENTORY}.{field} is {value!r}, and is to be {named}. Correct it"
     return ""
 
 

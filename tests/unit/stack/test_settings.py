@@ -88,7 +88,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no part": (
         {"envoy": {"replicas": 2}},
         "spec.stack.values has 'envoy', which is no part with values. They are certManager, gateway, aiGateway, lws, "
-        "nodeFeatureDiscovery, dra, metrics",
+        "nodeFeatureDiscovery, dra, metrics, inventory",
     ),
     "no map": ({"lws": 2}, "spec.stack.values.lws is 2, and values of a chart are a map. Correct it"),
     "a key with a slip": (
@@ -107,6 +107,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"lws": {"resources.limits": 1, "replicaCount": 2}},
         "spec.stack.values.lws has the key resources.limits, which is not set for LeaderWorkerSet. It may have "
         "affinity, nodeSelector, resources, tolerations, imagePullSecrets, replicaCount",
+    ),
+    "an address of an image among the values of Modelplane's own": (
+        {"inventory": {"image": "x"}},
+        "spec.stack.values.inventory has the key image, which is not set for Modelplane's inventory. It may have "
+        "imagePullSecrets, nodeSelector, tolerations",
+    ),
+    "a map where the pod has a list": (
+        {"inventory": {"imagePullSecrets": {"name": "pull"}}},
+        "spec.stack.values.inventory.imagePullSecrets is {'name': 'pull'}, and is to be a list. Correct it",
     ),
     "too much": (
         {"lws": {"affinity": {"a": "x" * 9000}}},
