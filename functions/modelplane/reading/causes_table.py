@@ -29,7 +29,7 @@ def show_explanation(console: Console, found: Explanation) -> None:
 
 
 def _show_refusals(console: Console, refusals: Sequence[ClusterRefusal]) -> None:
-    """Print refusals, those of the same words once with all of their clusters, then what helps."""
+    """Print refusals, those of the same words once with all of their clusters, then what else helps."""
     alike: dict[str, list[str]] = {}
     for each in refusals:
         message = f"profile {each.profile}: {each.message}" if each.profile else each.message
@@ -37,6 +37,8 @@ def _show_refusals(console: Console, refusals: Sequence[ClusterRefusal]) -> None
     for message, clusters in alike.items():
         console.print(shown(f"  {', '.join(dict.fromkeys(clusters))}"), soft_wrap=True)
         show_below(console, message, indent=4)
-    console.print("What helps:")
-    for remedy in dict.fromkeys(each.help for each in refusals):
+    remedies = dict.fromkeys(each.help for each in refusals if each.help)
+    if remedies:
+        console.print("What helps:")
+    for remedy in remedies:
         show_below(console, remedy, style="yellow")

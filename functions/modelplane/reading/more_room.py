@@ -20,7 +20,7 @@ from modelplane.scheduling.matching import Options, bad_selectors, lacking, refu
 from modelplane.scheduling.pools import layout
 from modelplane.scheduling.room import Ledger, fits_in_order
 from modelplane.scheduling.search_budget import SearchBudget
-from modelplane.scheduling.words import remedy_of, word
+from modelplane.scheduling.words import find_remedy, word
 
 #: Name and version of the JSON that `as_json` returns.
 CAPACITY_VERSION: Final = "capacity.modelplane.ai/v1alpha1"
@@ -105,8 +105,8 @@ def _fits(probe: Deployment, cluster: Cluster, ledger: Ledger) -> Iterator[Fit |
 
 
 def _row(cluster: str, refusal: Refusal) -> ClusterRefusal:
-    reason = refusal.reason
-    return ClusterRefusal(cluster, refusal.profile, refusal.pool, reason, word(refusal), remedy_of([reason]))
+    text, remedy = word(refusal), find_remedy(refusal)
+    return ClusterRefusal(cluster, refusal.profile, refusal.pool, refusal.reason, text, remedy)
 
 
 def shape_of(gpus: int, nodes: int, selector: str, namespace: str) -> Manifest:

@@ -19,14 +19,17 @@ from modelplane.reading.reader import Reader, as_object, list_residents
 from modelplane.reading.tree import Manifest, mapping
 from modelplane.scheduling import schedule
 from modelplane.scheduling.matching import lacking
-from modelplane.scheduling.words import remedy_of, word, word_holders
+from modelplane.scheduling.words import find_remedy, word, word_holders
 
 _CLUSTER: Final = f"InferenceCluster.{GROUP}"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterRefusal:
-    """Why a cluster takes no other replica: the profile ("" for all), the pool ("" for the cluster), and what helps."""
+    """Why a cluster takes no other replica: the profile ("" for all), the pool ("" for the cluster), and what helps.
+
+    `help` is "" where the message says it.
+    """
 
     cluster: str
     profile: str
@@ -66,7 +69,7 @@ def _left_out(deployment: Deployment, view: FleetView) -> Iterator[ClusterRefusa
     for cluster in view.candidates if isinstance(view.candidates, tuple) else ():
         if label := lacking(cluster, wanted):
             refusal = SelectorMismatch(*label)
-            yield ClusterRefusal(cluster.name, "", "", refusal.reason, word(refusal), remedy_of([refusal.reason]))
+            yield ClusterRefusal(cluster.name, "", "", refusal.reason, word(refusal), find_remedy(refusal))
 
 
 def _pools_alone(view: FleetView) -> Iterator[FleetView]:
@@ -131,4 +134,4 @@ def _rows(outcome: Schedule, *, several: bool) -> Iterator[ClusterRefusal]:
                 holders = outcome.holders.get((cluster, each.pool))
                 holding = word_holders(cluster, each.pool, holders) if holders else ""
                 text = word(each, name_engine=several, holding=holding)
-                yield ClusterRefusal(cluster, profile, each.pool, each.reason, text, remedy_of([each.reason]))
+                yield ClusterRefusal(cluster, profile, each.pool, each.reason, text, find_remedy(each))

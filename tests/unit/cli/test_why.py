@@ -80,6 +80,16 @@ def test_every_pool_that_takes_no_replica_is_named_with_its_numbers_and_what_hel
     assert rows["east", "pool"]["help"] == "Free nodes by scaling something down, or add nodes."
 
 
+def test_of_a_selector_that_fails_on_a_device_only_its_correction_helps() -> None:
+    broken = deployment()
+    (request,) = broken["spec"]["engines"][0]["members"][0]["nodeSelector"]["devices"]
+    request["selectors"] = [{"cel": 'device.attributes["gpu.example.org"].absent == "x"'}]
+    control = settled(hardware(), cluster("east"), broken)
+    (row,) = why(control, "team/chat")["refusals"]
+    assert (row["reason"], row["message"].rpartition("; ")[2], row["help"]) == ("NoDevice", "correct the selector", "")
+    assert "What helps:" not in ask("why", control, "team/chat").stdout
+
+
 def test_a_cluster_that_a_selector_leaves_out_is_named_too() -> None:
     selective = deployment(replicas=1)
     selective["spec"]["clusterSelector"] = {"matchLabels": {"region": "mars"}}
