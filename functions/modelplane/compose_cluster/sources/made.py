@@ -143,8 +143,8 @@ def _pool(
 
 
 def _with_hold(pool: Mapping[str, Any], found: tuple[int, tuple[str, ...]] | None) -> dict[str, Any]:
-    plain = {field: value for field, value in pool.items() if field not in ("heldNodes", "heldBy")}
-    return plain | ({"heldNodes": found[0], "heldBy": list(found[1][:_NAMED])} if found else {})
+    """Return a pool with what replicas hold of it. One that is no longer asked for has always been found held."""
+    return {**pool, **({"heldNodes": found[0], "heldBy": list(found[1][:_NAMED])} if found else {})}
 
 
 def _kubeconfig(status: Mapping[str, Any]) -> Kubeconfig | None:
