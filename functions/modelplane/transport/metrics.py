@@ -7,6 +7,7 @@ composite's kind. No label holds text that a team chooses: the kind is one that 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Final, ParamSpec, TypeVar
 
 import structlog
@@ -72,14 +73,18 @@ class Metrics:
             f"modelplane_function_{name}", text, ("function", "kind"), buckets=buckets, registry=self.registry
         )
 
+    @cache  # noqa: B019 - a function has one for as long as it runs; to look a series up takes longer than to count
+    def _series(self, kind: str, outcome: Outcome) -> tuple[Counter, tuple[Histogram, ...]]:
+        by = self._function, kind
+        measured = self._duration, self._waited, self._received, self._sent
+        return self._calls.labels(*by, outcome), tuple(each.labels(*by) for each in measured)
+
     def record(self, done: Exchange) -> None:
         """Count a call that was answered."""
-        by = self._function, done.kind if done.kind in self._kinds else OTHER
-        self._calls.labels(*by, done.outcome).inc()
-        self._duration.labels(*by).observe(done.seconds)
-        self._waited.labels(*by).observe(done.waited)
-        self._received.labels(*by).observe(done.received)
-        self._sent.labels(*by).observe(done.sent)
+        calls, measured = self._series(done.kind if done.kind in self._kinds else OTHER, done.outcome)
+        calls.inc()
+        for each, amount in zip(measured, (done.seconds, done.waited, done.received, done.sent), strict=True):
+            each.observe(amount)
 
     def counted(self, answer: Callable[_P, _T]) -> Callable[_P, _T]:
         """Return what answers as `answer` does, and counts as in progress meanwhile."""
