@@ -5,8 +5,9 @@ hundred placements cost a hundred times less as a text than as a tree of Struct 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -57,8 +58,8 @@ class PlacementMessage:
     volume: str = ""
     #: Whether the replica only exists until its pods have finished their requests.
     ending: bool = False
-    #: The profile of the ClusterModel that the engines are from, "" for the deployment's own. Only with a profile do
-    #: claims have selectors: those of the request, resolved on its pool. Without, those of the request stand.
+    #: The profile of the ClusterModel that the engines are from, "" for the deployment's own. Only with a profile are
+    #: the selectors of claims sent: those of the request, resolved on its pool. Without, those of the request stand.
     profile: str = ""
     #: The text of the message, set when it is read: equal texts compose equal objects.
     identity: str = ""
@@ -75,8 +76,6 @@ def encode_placement(
     """Return the message for a placement; a held replica keeps its revision and builder."""
     replica, cluster, index = placement.replica, placement.cluster, placement.index
     held = replica if placement.stamp is not Stamp.APPLY else None
-    profile = placement.profile if deployment.model and not held else ""
-    engines = placement.engines if placement.stamp is Stamp.APPLY else ()
     return PlacementMessage(
         name=replica.name if replica else replica_name(deployment.namespace, deployment.name, cluster, index),
         resource=(replica.resource if replica else "") or replica_resource(cluster, index),
@@ -84,7 +83,7 @@ def encode_placement(
         cluster=cluster,
         index=index,
         stamp=placement.stamp,
-        engines=engines if profile else tuple(map(_without_selectors, engines)),
+        engines=placement.engines if placement.stamp is Stamp.APPLY else (),
         address=address,
         mutual_tls=mutual_tls,
         spec=spec,
@@ -92,13 +91,8 @@ def encode_placement(
         builder=BUILDER if deployment.rollout.follow_upgrades and not held else 0,
         volume=placement.volume,
         ending=placement.ending,
-        profile=profile,
+        profile=placement.profile if deployment.model and not held else "",
     )
-
-
-def _without_selectors(engine: StampedEngine) -> StampedEngine:
-    members = (replace(m, claims=tuple(replace(claim, selectors=()) for claim in m.claims)) for m in engine.members)
-    return replace(engine, members=tuple(members))
 
 
 #: The fields on the line of a placement, in this order; the text of the line is its identity.
@@ -106,15 +100,34 @@ _FIELDS: Final = tuple(each.name for each in fields(PlacementMessage) if each.na
 _VALUES: Final = attrgetter(*_FIELDS)
 
 
-def _list_fields(value: Any) -> list[Any]:
+@cache
+def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    return attrgetter(*(each.name for each in fields(kind)))
+
+
+def _list_fields(value: Any) -> tuple[Any, ...]:
     """Return the values of an engine, or of a part of it, in the order of its fields."""
-    return [getattr(value, each) for each in value.__slots__]
+    kind: type = type(value)
+    return _getter(kind)(value)
+
+
+def _list_without_selectors(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, Claim):
+        return value.name, value.device_class, value.count, ()
+    return _list_fields(value)
+
+
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":"), default=_list_fields).encode
+_ENCODE_WITHOUT_SELECTORS: Final = json.JSONEncoder(separators=(",", ":"), default=_list_without_selectors).encode
+
+
+def _write(one: PlacementMessage) -> str:
+    return (_ENCODE if one.profile else _ENCODE_WITHOUT_SELECTORS)(_VALUES(one))
 
 
 def write_placements(placements: Iterable[PlacementMessage]) -> dict[str, str]:
     """Return the context that carries the placements."""
-    encode = json.JSONEncoder(separators=(",", ":"), default=_list_fields).encode
-    return {CONTEXT_PLACEMENTS: "\n".join([encode(_VALUES(one)) for one in placements])}
+    return {CONTEXT_PLACEMENTS: "\n".join(map(_write, placements))}
 
 
 def _read_member(values: Sequence[Any]) -> StampedMember:

@@ -40,6 +40,7 @@ _APPLIED = PlacementMessage(
     address="gw.example.org",
     revision="7f3a0000",
     builder=2,
+    profile="large",
 )
 _HELD = replace(
     _APPLIED, stamp=Stamp.HOLD, engines=(), address=None, spec={"clusterName": "a", "text": "one\ntwo\u2028three"}
@@ -55,6 +56,12 @@ def test_placements_are_read_as_they_were_written_each_with_a_text_of_its_own() 
     assert found is not None
     assert [replace(one, identity="") for one in found] == [_APPLIED, _HELD]
     assert len({one.identity for one in found} - {""}) == 2
+
+
+def test_selectors_are_sent_of_profiles_alone() -> None:
+    (found,) = _read(write_placements([replace(_APPLIED, profile="")])) or ()
+    claims = [claim for member in found.engines[0].members for claim in member.claims]
+    assert claims == [Claim("gpu", "gpu.nvidia.com", 8), Claim("nic", "nic.dra.net", 1)]
 
 
 def test_no_placements_are_not_an_absent_message() -> None:
