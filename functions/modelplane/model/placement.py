@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from modelplane.model.fleet import Cluster
 from modelplane.model.observation import Gap, Malformed
+from modelplane.model.rank import Choice
 from modelplane.model.refusal import Refusal
 from modelplane.model.replica import Replica, StampedEngine
 
@@ -44,8 +45,8 @@ class Placement:
     present spec, and its cluster answers. `profile` is the profile of its engines. `volume` is the claim of the cache
     to mount (with APPLY), "" while none is staged there. `ending`: it only exists until its pods have finished their
     requests. `carries`: its spec was as asked before this pass. `changes`: this pass changes its engines, so that its
-    conditions are outdated; `by_copy`: it goes on to serve meanwhile. `chosen_for`: why a new
-    replica is placed on this cluster and these pools, "" for one that exists.
+    conditions are outdated; `by_copy`: it goes on to serve meanwhile. `choice`: how the cluster of a new replica was
+    chosen, None for one that exists.
     """
 
     cluster: str
@@ -63,7 +64,7 @@ class Placement:
     carries: bool = True
     changes: bool = False
     by_copy: bool = False
-    chosen_for: str = ""
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)

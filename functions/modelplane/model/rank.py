@@ -1,4 +1,4 @@
-"""The rank of a cluster among those that take a replica: by it the scheduler chooses, and the status says why."""
+"""The rank of a cluster among those that take a replica, by which the scheduler chooses, and what it chose between."""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,3 +22,15 @@ class Rank(NamedTuple):
     #: A hash of the names.
     tie: str
     cluster: str
+
+
+class Choice(NamedTuple):
+    """How the cluster of a new replica was chosen."""
+
+    best: Rank
+    #: The rank of the next cluster, None if no other takes the replica.
+    second: Rank | None
+    #: The names of the deployment's profiles, in order.
+    profiles: tuple[str, ...]
+    #: Whether all candidates were ranked, not only those that were read.
+    of_all: bool

@@ -3,7 +3,7 @@
 from typing import Any
 
 from modelplane.model.placement import Placement, Schedule, Stamp
-from modelplane.scheduling.words import word
+from modelplane.scheduling.words import word, word_choice
 
 
 def describe_decision(schedule: Schedule) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def describe_decision(schedule: Schedule) -> dict[str, Any]:
 
 def _describe(placement: Placement) -> str:
     if placement.replica is None:
-        return f"new: {placement.chosen_for}"
+        return f"new: {word_choice(placement)}"
     leaves = "leaves" if placement.leaving else ""
     does = {Stamp.HOLD: "held", Stamp.REVERT: "reverted", Stamp.APPLY: "as asked"}[placement.stamp]
     return ": ".join(filter(None, (leaves or does, placement.why)))

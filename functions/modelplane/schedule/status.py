@@ -18,7 +18,7 @@ from modelplane.schedule.rollout import (
     placement_drifted,
     rollout_progressing,
 )
-from modelplane.scheduling.words import Report
+from modelplane.scheduling.words import Report, word_choice
 from modelplane.step import Request
 
 #: Most entries of `status.placements`: a move of 500 replicas lists the old and the new ones.
@@ -28,7 +28,7 @@ MAX_PLACEMENTS = 1000
 def _placement(deployment: Deployment, placement: Placement, choices: Mapping[str, str]) -> dict[str, Any]:
     """Return the entry of a placement; that of a replica which exists keeps why it was placed there."""
     name = name_of(deployment, placement)
-    why = choices.get(name, "") if placement.replica else placement.chosen_for
+    why = choices.get(name, "") if placement.replica else word_choice(placement)
     return {
         "name": name,
         "cluster": placement.cluster,

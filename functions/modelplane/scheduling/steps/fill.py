@@ -13,16 +13,15 @@ from typing import Final, NamedTuple
 from modelplane.model.fleet import Cluster
 from modelplane.model.names import digest
 from modelplane.model.placement import Needs, Placement
-from modelplane.model.rank import Rank
+from modelplane.model.rank import Choice, Rank
 from modelplane.model.refusal import Answer, MetadataDenied, NoCacheStorage, NotChecked, Refusal, SelectorMismatch
 from modelplane.scheduling.matching import denied, lacking, refuse, rule_out, stamp
-from modelplane.scheduling.pools import Layout, Shape, layout
+from modelplane.scheduling.pools import Layout, Shape, Sizes, layout
 from modelplane.scheduling.room import Assignment, Fits, fits_in_order, with_placed
 from modelplane.scheduling.steps.decisions import Decisions, Filled, Refused
 from modelplane.scheduling.steps.pass_input import PassInput
 from modelplane.scheduling.steps.rank import capability, takes_gang_node
 from modelplane.scheduling.steps.shortlist import find_spares, is_confirmed, shortlist, verify
-from modelplane.scheduling.words import word_choice
 
 _UNKNOWN: Final = (True, Fraction(0))
 
@@ -32,6 +31,13 @@ class _ClusterFits(NamedTuple):
 
     profile: int
     fits: Fits
+
+
+class _Taken(NamedTuple):
+    """What an assignment takes: whether a part of a gang's node, and how capable devices, None where not known."""
+
+    part: bool
+    capability: Fraction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class Filling:
         self.given = given
         self.limit = limit
         self.profiles = given.deployment.profiles[: None if limit.profile is None else limit.profile + 1]
+        self.names = tuple(each.name for each in self.profiles)
         self.refused = {
             c.name: refuse(given.deployment, c, given.footprint, given.namespace) for c in given.candidates.values()
         }
@@ -59,8 +66,8 @@ class Filling:
         self.of_profiles: list[dict[str, Refusal]] = [{} for _ in self.profiles]
         #: The fits of each cluster that was ranked; empty where they must be found again.
         self.fits: dict[str, _ClusterFits] = {}
-        #: The capability of the devices of assignments, which clusters that are alike share.
-        self._capabilities: dict[tuple[int, int, Shape], tuple[Assignment, Fraction | None]] = {}
+        #: What assignments take, which clusters that are alike share.
+        self._taken: dict[tuple[int, int, Shape, Sizes], tuple[Assignment, _Taken]] = {}
         self.present = Counter(own.replica.cluster for own in given.roster.counted)
 
     def _refuse_unstaged(self) -> None:
@@ -84,8 +91,7 @@ class Filling:
                 return None
             self.fits[cluster.name] = found
         where, chosen = layout(cluster), found.fits[0][0]
-        taken = self._capability(found.profile, chosen, where)
-        part = takes_gang_node(self.profiles[found.profile].engines, chosen, where)
+        part, taken = self._find_taken(found.profile, chosen, where)
         capable = _UNKNOWN if taken is None else (False, taken)
         # The room of a cluster whose replicas are neither known nor published is unknown. A cluster that was full when
         # its replicas were last read comes after all others.
@@ -115,17 +121,20 @@ class Filling:
 
     def _is_too_capable(self, at: int, chosen: Assignment, where: Layout) -> bool:
         """Tell whether an assignment takes devices that are known to be more capable than what is allowed."""
-        taken = None if self.limit.capability is None else self._capability(at, chosen, where)
-        return taken is not None and self.limit.capability is not None and taken > self.limit.capability
+        if self.limit.capability is None:
+            return False
+        taken = self._find_taken(at, chosen, where).capability
+        return taken is not None and taken > self.limit.capability
 
-    def _capability(self, at: int, chosen: Assignment, where: Layout) -> Fraction | None:
-        """Return how capable the devices are that an assignment of a profile takes, None where it is not known."""
-        key = at, id(chosen), where.shape
-        known = self._capabilities.get(key)
+    def _find_taken(self, at: int, chosen: Assignment, where: Layout) -> _Taken:
+        """Return what an assignment of a profile takes."""
+        key = at, id(chosen), where.shape, where.sizes
+        known = self._taken.get(key)
         if known is None:
-            found = capability(stamp(self.profiles[at].engines, chosen, where), where)
+            engines = self.profiles[at].engines
+            found = _Taken(takes_gang_node(engines, chosen, where), capability(stamp(engines, chosen, where), where))
             # The assignment is kept with the result, because its identity is the key.
-            known = self._capabilities[key] = chosen, found
+            known = self._taken[key] = chosen, found
         return known[1]
 
     def place(self, cluster: Cluster, best: Rank, second: Rank | None) -> Placement:
@@ -140,9 +149,8 @@ class Filling:
         profile, volume = self.profiles[at], self.given.staged_volume(cluster.name)
         engines = stamp(profile.engines, chosen, layout(cluster))
         self.given.ledger.put(cluster, engines, charge)
-        names, of_all = [each.name for each in self.profiles], self.given.view.shortlisted is None
-        chosen_for = word_choice(best, second, names, engines, of_all=of_all)
-        return Placement(cluster.name, index, engines, profile=profile.name, volume=volume, chosen_for=chosen_for)
+        choice = Choice(best, second, self.names, self.given.view.shortlisted is None)
+        return Placement(cluster.name, index, engines, profile=profile.name, volume=volume, choice=choice)
 
     def ranks(self) -> list[Rank]:
         """Return the ranks of the clusters that may take a replica; in the final call, of exactly known ones only."""

@@ -6,7 +6,7 @@ import pytest
 
 from modelplane.model.deployment import Deployment, Profile
 from modelplane.model.fleet import Cluster
-from modelplane.scheduling.words.choice import MOST
+from modelplane.scheduling.words.choice import MOST, word_choice
 from unit.scheduling.scene import Scene, cluster, deployment, gpu, memory, nic, pool, request, stamped, standalone
 from unit.scheduling.scene import replica as existing
 
@@ -68,7 +68,7 @@ def test_it_names_what_decided_against_the_next_cluster_and_the_figures(
 ) -> None:
     clusters, one = given
     (placed,) = Scene(clusters).decide(one).placements
-    assert (placed.cluster, placed.chosen_for[: len(why)]) == (where, why)
+    assert (placed.cluster, word_choice(placed)[: len(why)]) == (where, why)
 
 
 def test_spread_names_how_many_replicas_each_of_the_two_clusters_has() -> None:
@@ -76,19 +76,19 @@ def test_spread_names_how_many_replicas_each_of_the_two_clusters_has() -> None:
     scene = Scene([cluster("a", pool(9)), cluster("b", pool(2))], [existing(one, "a/0", stamped())])
     (placed,) = (each for each in scene.decide(one).placements if each.replica is None)
     assert placed.cluster == "b"
-    assert placed.chosen_for.startswith("before a: fewer replicas of the deployment, 0 against 1; ")
+    assert word_choice(placed).startswith("before a: fewer replicas of the deployment, 0 against 1; ")
 
 
 def test_of_two_clusters_that_are_alike_it_says_that_a_hash_decided() -> None:
     (placed,) = Scene([cluster("a", pool(1)), cluster("b", pool(1))]).decide(deployment()).placements
-    assert "alike, and first by a hash of the names; " in placed.chosen_for
+    assert "alike, and first by a hash of the names; " in word_choice(placed)
 
 
 def test_a_replica_that_exists_is_not_explained_anew() -> None:
     one = deployment()
     scene = Scene([cluster("a", pool(2))])
     scene.run(one)
-    assert [each.chosen_for for each in scene.decide(one).placements] == [""]
+    assert [word_choice(each) for each in scene.decide(one).placements] == [""]
 
 
 def test_it_is_no_longer_than_the_status_takes() -> None:
@@ -96,4 +96,4 @@ def test_it_is_no_longer_than_the_status_takes() -> None:
     pools = [pool(1, gpu(8), name=f"{at}{name}"[:63]) for at in range(4)]
     one = deployment(*(standalone(request(8), name=f"engine-{at}") for at in range(4)))
     (placed,) = Scene([cluster(name, *pools)]).decide(one).placements
-    assert len(placed.chosen_for) == MOST
+    assert len(word_choice(placed)) == MOST
