@@ -1,4 +1,7 @@
-"""The clouds in which clusters are made: what is composed for each, in view of what is observed. Pure."""
+"""The clouds in which clusters are made: what is composed for each, in view of what is observed. Pure.
+
+docs/develop.md, "Add a cloud", has the steps to another one.
+"""
 
 from modelplane.clouds.cloud import (
     Account,

@@ -1,4 +1,11 @@
-"""The function compose-endpoint: what makes replicas and external providers addressable."""
+"""The function compose-endpoint: what makes replicas and external providers addressable.
+
+| kind | module, and that of its objects |
+|---|---|
+| ModelService | `service`, `service_objects`: its HTTPRoute and what that refers to |
+| ModelEndpoint of a replica | `deployment` composes it, `endpoint` reports it |
+| ModelEndpoint of an external provider | `external`, `external_objects` |
+"""
 
 from collections.abc import Mapping
 
