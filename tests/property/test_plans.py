@@ -1,10 +1,11 @@
 """What a plan calls certain happens, and what happens else is among the outcomes that it names."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from given.manifests import cluster, deployment, hardware
-from modelplane.planning import Drain, make_plan
+from modelplane.planning import Apply, Drain, make_plan
 from modelplane.planning.events import Name
 from modelplane.planning.futures import Future, play
 from modelplane.planning.leaving import released
@@ -55,6 +56,25 @@ def test_what_is_certain_while_clusters_are_not_ready_happens_whenever_they_retu
     world = unreachable(away, worlds(data.draw))
     after = live(data.draw, control, edit.edits, world, then=unreachable(stay, healthy))
     assert_predicted(plan, happened(fleet.view(), after.view()))
+
+
+def test_a_twin_that_ignores_what_clusters_publish_of_other_teams_predicts_what_does_not_happen() -> None:
+    other, chat = deployment("other"), deployment("chat")
+    other["metadata"]["namespace"] = "others"
+    control = ControlPlane([hardware(), cluster("east"), other])
+    assert control.settle()
+    before = control.view()
+    export = [*before.list("InferenceClass"), *before.list("InferenceCluster")]
+    control.apply(chat)
+    assert control.settle()
+    events = happened(before, control.view())
+    assert_predicted(make_plan(ControlPlane(export), [Apply(chat)], "now"), events)
+    (east,) = (obj for obj in export if obj["kind"] == "InferenceCluster")
+    del east["status"]["replicas"]
+    for pool in east["status"]["gpuPools"]:
+        del pool["charged"]
+    with pytest.raises(AssertionError):
+        assert_predicted(make_plan(ControlPlane(export), [Apply(chat)], "now"), events)
 
 
 @given(edited())

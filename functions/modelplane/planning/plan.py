@@ -19,6 +19,7 @@ from modelplane.preview.worlds import publishing, slow
 from modelplane.reading.deployments import DEPLOYMENT
 from modelplane.reading.trace import REPLICA
 from modelplane.reading.tree import Tree, mapping
+from modelplane.reading.versions import read_versions
 
 PLAN_VERSION: Final = "plan.modelplane.ai/v1alpha1"
 #: Passes that an engine takes to start in the future in which they take long.
@@ -48,7 +49,8 @@ class Plan:
 
     `complete`: every order of the competitors was tried, and nothing depends on when a cluster is Ready again;
     otherwise there may be other outcomes. `drift` happens without the edit too. `least` is, by deployment that asks for
-    replicas, how many serve before, and when the fewest do in any future, where these are fewer.
+    replicas, how many serve before, and when the fewest do in any future, where these are fewer. `skew` is what objects
+    say of versions that differ: while they do, nothing of the plan happens but what ends.
     """
 
     as_of: str
@@ -59,6 +61,7 @@ class Plan:
     timeline: tuple[Step, ...]
     drift: tuple[Event, ...]
     least: Mapping[Name, tuple[int, int]]
+    skew: tuple[str, ...] = ()
 
     def lost(self) -> list[Name]:
         """Return the deployments that serve and of which at some time, in some order, nothing serves."""
@@ -123,6 +126,7 @@ def make_plan(fleet: ControlPlane, edits: Sequence[Edit], as_of: str) -> Plan:
         timeline=first.steps,
         drift=tuple(sorted(event for found in drift.values() for event in found)),
         least={name: each for name, each in served.items() if each[1] < each[0]},
+        skew=tuple(read_versions(fleet.view().scan).differing),
     )
 
 
@@ -255,6 +259,7 @@ def as_json(plan: Plan) -> Tree:
             {"namespace": namespace, "name": name, "before": before, "least": least}
             for (namespace, name), (before, least) in sorted(plan.least.items())
         ],
+        "differingVersions": list(plan.skew),
     }
 
 

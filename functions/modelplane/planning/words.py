@@ -21,6 +21,10 @@ _STYLES: Final = {What.WAITS: "red", What.ENDS: "yellow"}
 
 def show_plan(console: Console, plan: Plan) -> None:
     """Print a plan."""
+    for each in plan.skew:
+        console.print(Text(f"Versions differ: {each}", "red"))
+    if plan.skew:
+        console.print(Text("Nothing new is placed until they match; what follows is the plan from then on.", "red"))
     _show_events(console, "Certain", plan.certain)
     if not plan.certain and not plan.contested:
         console.print("Nothing changes.")
@@ -37,9 +41,9 @@ def show_plan(console: Console, plan: Plan) -> None:
 
 
 def concerns(plan: Plan) -> bool:
-    """Tell whether something is unplaced, lost or contested."""
+    """Tell whether something is unplaced, lost or contested, or nothing can be placed at present."""
     waits = any(event.what is What.WAITS for event in plan.certain)
-    return bool(plan.contested or plan.lost() or waits)
+    return bool(plan.contested or plan.lost() or waits or plan.skew)
 
 
 def verdict(plan: Plan) -> str:

@@ -103,6 +103,13 @@ def test_a_refusal_of_the_api_server_is_printed_whole(kubectl: Played) -> None:
     assert (done.exit_code, words in done.stderr) == (2, True), done.output
 
 
+def test_without_a_context_kubectl_says_why_and_nothing_is_planned(kubectl: Played) -> None:
+    words = "error: current-context is not set"
+    kubectl.give(words=words, code=1)
+    done = run("plan")
+    assert (done.exit_code, words in done.stderr, done.stdout) == (2, True, ""), done.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -259,6 +259,26 @@ def test_exit_codes_say_what_an_edit_costs(arguments: list[str], code: int, word
     assert (done.exit_code, words in done.output) == (code, True), done.output
 
 
+def test_versions_that_differ_are_said_first_and_that_nothing_new_is_placed() -> None:
+    control = fleet(deployment("chat"), east=2)
+    chat = control.get("ModelDeployment", "team", "chat")
+    assert chat
+    skew = {"type": "VersionsMatch", "status": "False", "reason": "Skew", "message": "of version 1, and of version 2"}
+    chat["status"]["conditions"].append({**chat["status"]["conditions"][0], **skew})
+    others = [obj for obj in control.everything() if obj["kind"] != "ModelDeployment"]
+    done = run(ControlPlane([*others, chat]), "plan", "--set", "team/chat.replicas=2")
+    first, second, third, *_ = done.stdout.splitlines()
+    assert first == "Versions differ: of version 1, and of version 2"
+    assert second.startswith("Nothing new is placed until they match")
+    assert (third, done.exit_code) == ("Certain", 1)
+
+
+def test_a_plan_that_does_not_settle_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelplane.planning.futures.MOST", 1)
+    done = run(fleet(deployment("chat"), east=1, west=1), "drain", "east")
+    assert (done.exit_code, "Not settled: placements still change" in done.stdout) == (3, True), done.output
+
+
 def test_json_has_a_version_and_null_for_what_does_not_exist() -> None:
     done = run(
         fleet(deployment("old"), deployment("waits"), east=1),

@@ -10,15 +10,14 @@ from modelplane.cli.console import echo, printing
 from modelplane.cli.options import Where
 from modelplane.cli.source import connect, namespace_of, own, read, read_live, saying_why
 from modelplane.live import Resource, Rights, Server, ServerError, list_objects
-from modelplane.model.conditions import AnyCondition
 from modelplane.model.names import API_VERSION, GROUP
-from modelplane.reading.deployments import condition
 from modelplane.reading.fleet import read_clusters
 from modelplane.reading.fleet_tables import show_rows, shown
 from modelplane.reading.kinds import OWN
 from modelplane.reading.published import State, read_gateways
 from modelplane.reading.reader import Reader
 from modelplane.reading.tree import Manifest, items, mapping
+from modelplane.reading.versions import read_versions
 
 #: Name and version of the JSON that it prints.
 CHECK_VERSION: Final = "check.modelplane.ai/v1alpha1"
@@ -156,10 +155,9 @@ def _of_fleet(reader: Reader) -> Iterator[Finding]:
 
 def _versions(reader: Reader) -> Finding:
     """Return whether the Configuration and the functions have one version, as the objects say that state one."""
-    found = [condition(obj, AnyCondition.VERSIONS_MATCH) for kind in OWN for obj in reader.list(f"{kind}.{GROUP}")]
-    differing = sorted({str(each.get("message") or "") for each in found if each.get("status") == "False"})
-    if differing:
-        return Finding("versions", "failed", "; ".join(differing))
-    if not any(each.get("status") == "True" for each in found):
+    versions = read_versions(reader.list)
+    if versions.differing:
+        return Finding("versions", "failed", "; ".join(versions.differing))
+    if not versions.stated:
         return Finding("versions", "unknown", f"no object states one; this program is {__version__}")
     return Finding("versions", "ok", f"the Configuration and its functions match; this program is {__version__}")
